@@ -1,0 +1,45 @@
+"""The stable diagnostic codes, each with its one-line title.
+
+`BC0xx` notes, `BC1xx` adapted because, `BC2xx` refused because. A code is never reused.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+CODES: Final[dict[str, str]] = {
+    # Notes.
+    "BC001": "a sibling function was added",
+    "BC002": "arguments are copied",
+    "BC003": "another API of the same name",
+    "BC004": "suppressed by a comment",
+    "BC005": "unused suppression",
+    "BC006": "`pure_callback` named in a string",
+    "BC007": "NumPy arithmetic taken by choice",
+    # Adapted because.
+    "BC101": "the callback's definition is not in sight",
+    "BC102": "the callback is a library function",
+    "BC103": "the callback uses JAX",
+    "BC104": "an argument's arithmetic differs between JAX and NumPy",
+    "BC105": "the callback writes into an argument",
+    "BC106": "a return stands where a write would change meaning",
+    "BC107": "the callback is decorated",
+    "BC108": "a def cannot stand for this lambda",
+    "BC109": "the callback is a generator or a coroutine",
+    "BC110": "`pure_callback` is used as a value",
+    "BC111": "an argument is handed to code out of sight",
+    "BC112": "an argument outlives the call as a JAX array",
+    "BC113": "the callback asks for an argument's type",
+    "BC114": "the callback's name has several definitions",
+    "BC115": "the callback's signature cannot take `ctx, out`",
+    "BC116": "the arguments of the call cannot be sorted out",
+    "BC117": "`--arrays jax` was given",
+    "BC118": "the callback reads its own names at run time",
+    # Refused because.
+    "BC201": "the origin of this `pure_callback` is unknown",
+    "BC202": "the call lacks a callback or a spec",
+    "BC203": "`pure_callback` is re-exported to other modules",
+    "BC204": "no place for the import",
+    "BC205": "the migrated text does not parse",
+    "BC206": "the call stands where it cannot be edited",
+}

@@ -1,0 +1,126 @@
+"""The plain data that flows between the steps: options in, results out."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from pathlib import Path
+from typing import Literal
+
+Target = Literal["bufcb", "jax"]
+Arrays = Literal["auto", "numpy", "jax"]
+
+
+class Status(enum.StrEnum):
+    """What became of a call site."""
+
+    REWRITTEN = "rewritten"
+    ADAPTED = "adapted"
+    REFUSED = "refused"
+    SKIPPED = "skipped"
+
+
+class Gradient(enum.StrEnum):
+    """What is known of a call site's place under differentiation."""
+
+    NONE = "none"
+    PROTECTED = "protected"
+    SCAFFOLDED = "scaffolded"
+    UNPROTECTED = "unprotected"
+    UNKNOWN = "unknown"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Options:
+    """What the user chose; every field is an option of `bufcb-migrate`.
+
+    Attributes:
+      target: the library that the migrated code imports.
+      arrays: `auto` proves that NumPy's arithmetic gives JAX's results or adapts, `numpy` accepts
+        NumPy's arithmetic unproven, `jax` adapts every callback with `arrays="jax"`.
+      views: hand out views where `auto` would copy an argument that may outlive the call.
+      public: rewrite public functions in place instead of adding a sibling.
+      default_vmap_method: `vmap_method=` for call sites that give none.
+      assume_jax: dotted expressions that stand for the `jax` module, such as `self._jax`.
+    """
+
+    target: Target = "bufcb"
+    arrays: Arrays = "auto"
+    views: bool = False
+    public: bool = False
+    default_vmap_method: str | None = None
+    assume_jax: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """A stable code with the reason and the way out for one place.
+
+    Attributes:
+      code: `BC001` and so on, a key of `diagnostics.CODES`.
+      reason: one sentence about this very place.
+      way_out: what the user can do about it; empty where nothing is needed.
+    """
+
+    code: str
+    reason: str
+    way_out: str = ""
+
+    @property
+    def message(self) -> str:
+        return f"{self.reason} {self.way_out}".strip()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SiteResult:
+    """The outcome for one call site of the original file.
+
+    Attributes:
+      line: 1-based line of the call in the original file.
+      column: 1-based column, in characters.
+      end_line: 1-based line on which the call ends.
+      callback: the callback's name, or `<lambda>`, or its source text.
+      diagnostic: why the site ended so; None for a plain rewrite.
+    """
+
+    line: int
+    column: int
+    end_line: int
+    callback: str
+    status: Status
+    diagnostic: Diagnostic | None = None
+    gradient: Gradient = Gradient.UNKNOWN
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Note:
+    """A remark about a place that is no call site, such as an unused suppression."""
+
+    line: int
+    column: int
+    diagnostic: Diagnostic
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FileResult:
+    """The outcome for one file.
+
+    Attributes:
+      path: as shown to the user.
+      before: the file's bytes as read; empty when it could not be read.
+      after: the migrated bytes; equal to `before` when nothing changes or `error` is set.
+      sites: every call site, in order of position.
+      notes: remarks, in order of position.
+      error: why the file could not be processed, with `path:line:` in front; None otherwise.
+    """
+
+    path: Path
+    before: bytes
+    after: bytes
+    sites: tuple[SiteResult, ...] = ()
+    notes: tuple[Note, ...] = ()
+    error: str | None = None
+
+    @property
+    def changed(self) -> bool:
+        return self.before != self.after
