@@ -1,0 +1,68 @@
+"""Standard output and standard error, whatever they are connected to."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from typing import Final, TextIO
+
+# What writing to a pipe without a reader fails with; the second on Windows.
+_READER_GONE: Final = frozenset({errno.EPIPE, errno.EINVAL})
+
+
+class OutputError(Exception):
+    """Standard output does not take what the user asked for."""
+
+
+def write(text: str | bytes) -> None:
+    """Writes to standard output. That its reader went away, as `head` does, is no failure.
+
+    Raises:
+      OutputError: the output cannot be written, as on a full disk.
+    """
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text if isinstance(text, bytes) else _encoded(text, sys.stdout))
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        _discard(sys.stdout)
+        if error.errno not in _READER_GONE:
+            raise OutputError(f"cannot write to standard output: {error.strerror}") from None
+
+
+def say(*lines: str) -> None:
+    """Writes lines to standard error, as far as it takes them."""
+    if sys.stderr is None:
+        return
+    try:
+        for line in lines:
+            sys.stderr.write(line + "\n")
+        sys.stderr.flush()
+    except OSError:
+        _discard(sys.stderr)
+
+
+def has_colour(stream: TextIO | None) -> bool:
+    """Whether colours are welcome on `stream`: on a terminal that can, unless `NO_COLOR` is set."""
+    if stream is None or not stream.isatty():
+        return False
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _encoded(text: str, stream: TextIO) -> bytes:
+    """The bytes of `text` for `stream`; those of a path that is no valid text come back as they were."""
+    encoding = stream.encoding or "utf-8"
+    try:
+        return text.encode(encoding, "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode(encoding, "backslashreplace")
+
+
+def _discard(stream: TextIO) -> None:
+    """Sends what is still to come nowhere, so that the flush at the interpreter's end cannot fail."""
+    sink = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(sink, stream.fileno())
+    os.close(sink)

@@ -1,0 +1,73 @@
+"""The `[tool.bufcb]` table of a project's `pyproject.toml`."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+
+class SettingsError(Exception):
+    """A settings file that cannot be used; the text names the file and the key."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings as they stand in the file, and where they come from."""
+
+    path: Path
+    values: dict[str, Any]
+
+
+def find(paths: Sequence[Path]) -> Settings | None:
+    """Reads the nearest `pyproject.toml` that has a `[tool.bufcb]` table.
+
+    The search starts in the folder that all `paths` share, and goes up.
+
+    Raises:
+      SettingsError: a file on the way cannot be read, or what it says of bufcb is no table.
+    """
+    for folder in _folders(paths):
+        path = os.path.join(folder, "pyproject.toml")
+        try:
+            with open(path, "rb") as file:
+                data = file.read()
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
+        # A file without the word is neither parsed nor complained about.
+        if b"bufcb" in data and (settings := _parse(Path(path), data)) is not None:
+            return settings
+    return None
+
+
+def _folders(paths: Sequence[Path]) -> list[str]:
+    """The folder that all `paths` share, and those above it, the nearest first."""
+    absolute = [os.path.realpath(path) for path in paths]
+    try:
+        folder = os.path.commonpath([p if os.path.isdir(p) else os.path.dirname(p) for p in absolute])
+    except ValueError:  # on different drives
+        return []
+    folders = [folder]
+    while (parent := os.path.dirname(folders[-1])) != folders[-1]:
+        folders.append(parent)
+    return folders
+
+
+def _parse(path: Path, data: bytes) -> Settings | None:
+    import tomllib
+
+    try:
+        document = tomllib.loads(data.decode())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(f"{path}: cannot be parsed: {error}") from None
+    tool = document.get("tool")
+    table = tool.get("bufcb") if isinstance(tool, dict) else None
+    if table is None:
+        return None
+    if not isinstance(table, dict):
+        raise SettingsError(f"{path}: [tool.bufcb] is not a table")
+    return Settings(path, table)
