@@ -1,0 +1,19 @@
+"""JAX callbacks that write their results into output buffers in place."""
+
+from bufcb.buffers import Buffer, ExecutionContext, ExecutionStage
+from bufcb.callback import adapt, buffer_callback, checked, pure_callback, store, to_numpy
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Buffer",
+    "ExecutionContext",
+    "ExecutionStage",
+    "__version__",
+    "adapt",
+    "buffer_callback",
+    "checked",
+    "pure_callback",
+    "store",
+    "to_numpy",
+]

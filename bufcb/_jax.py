@@ -1,0 +1,223 @@
+"""Everything that `bufcb` needs from JAX beyond its documented API, in one file.
+
+Each entry says what it is for and which public API would replace it. The rest of the package imports from here and
+from JAX's public modules only, so that a JAX release that moves an internal name breaks this file and no other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import jax
+from jax import lax
+from jax._src import callback as _callback
+from jax._src import dispatch as _dispatch
+from jax._src import effects as _effects
+from jax._src import mesh as _mesh
+from jax._src import sharding_impls as _sharding_impls
+from jax._src.lib import xla_client as _xla_client
+from jax.core import ShapedArray
+from jax.experimental.buffer_callback import Buffer as XlaBuffer
+from jax.experimental.buffer_callback import ExecutionContext as XlaExecutionContext
+from jax.experimental.buffer_callback import ExecutionStage
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
+from jax.interpreters.mlir import LoweringRuleContext
+
+__all__ = [
+    "ExecutionStage",
+    "LoweringRuleContext",
+    "Primitive",
+    "ShapedArray",
+    "XlaBuffer",
+    "XlaExecutionContext",
+    "add_host_callback",
+    "checked_context",
+    "collect_garbage",
+    "device_count",
+    "emit_host_callback",
+    "enable_x64",
+    "has_manual_axes",
+    "host_scope",
+    "lower_function",
+    "make_effect",
+    "platform_of",
+    "register_batching",
+    "register_impl",
+    "register_jvp",
+    "register_lowering",
+    "register_transpose",
+]
+
+# Reference collection of objects that XLA released on a thread without the GIL. Replaced by: nothing public; JAX calls
+# it on its own, but only now and then.
+collect_garbage: Callable[[], None] = _xla_client._xla.collect_garbage
+
+# A thread-local value that is part of every `jit` cache key. Public as `jax.make_user_context`.
+checked_context = jax.make_user_context(default_value=None)
+
+# The context manager for the x64 mode. Public as `jax.enable_x64`.
+enable_x64: Callable[[bool], contextlib.AbstractContextManager[Any]] = jax.enable_x64
+
+
+def make_effect(name: str) -> _effects.Effect:
+    """Return an effect that may be lowered, and may stand in control flow, checkpoints and custom derivatives.
+
+    Replaced by: a public effects API, which JAX does not have.
+    """
+
+    def text(self: object) -> str:
+        return name
+
+    kind = type(name + "Effect", (_effects.Effect,), {"__str__": text, "__module__": "bufcb"})
+    for allowed in (
+        _effects.lowerable_effects,
+        _effects.control_flow_allowed_effects,
+        _effects.remat_allowed_effects,
+        _effects.custom_derivatives_allowed_effects,
+        _effects.partial_eval_kept_effects,
+    ):
+        allowed.add_type(kind)
+    return kind()
+
+
+def register_impl(primitive: Primitive) -> None:
+    """Make `primitive` run eagerly by compiling its lowering, as JAX's own primitives do.
+
+    Replaced by: a public `apply_primitive`; `jax.extend.core.Primitive` offers none.
+    """
+    primitive.def_impl(functools.partial(_dispatch.apply_primitive, primitive))
+
+
+def register_jvp(primitive: Primitive, rule: Callable[..., Any]) -> None:
+    """Register a forward-mode rule (`jax.interpreters.ad`, public but not documented)."""
+    ad.primitive_jvps[primitive] = rule
+
+
+def register_transpose(primitive: Primitive, rule: Callable[..., Any]) -> None:
+    """Register a transpose rule (`jax.interpreters.ad`, public but not documented)."""
+    ad.primitive_transposes[primitive] = rule
+
+
+def register_batching(primitive: Primitive, rule: Callable[..., Any]) -> None:
+    """Register a batching rule (`jax.interpreters.batching`, public but not documented)."""
+    batching.primitive_batchers[primitive] = rule
+
+
+def register_lowering(primitive: Primitive, rule: Callable[..., Any], platform: str | None = None) -> None:
+    """Register a lowering rule that is run anew for every equation and is told the devices.
+
+    Not cached, because a send/receive pair of the host path has a channel number of its own. Replaced by:
+    `jax.interpreters.mlir.register_lowering` alone, once it takes the requirement of devices as an argument.
+    """
+    _dispatch.prim_requires_devices_during_lowering.add(primitive)
+    try:
+        mlir.register_lowering(primitive, rule, platform=platform, cacheable=False)
+    except NotImplementedError:
+        if platform is None:
+            raise
+        # A platform that this JAX release does not know cannot be lowered for either.
+
+
+def platform_of(ctx: LoweringRuleContext) -> str:
+    """Return the one platform that is lowered for; `NotImplementedError` if there are several."""
+    platforms = ctx.module_context.platforms
+    if len(platforms) > 1:
+        raise NotImplementedError("multi-platform lowering for buffer_callback")
+    return platforms[0]
+
+
+def has_manual_axes(ctx: LoweringRuleContext) -> bool:
+    """Return whether the equation stands inside `shard_map` or `pmap`: it sees one shard, not the whole array."""
+    axis_context = ctx.module_context.axis_context
+    if isinstance(axis_context, _sharding_impls.SPMDAxisContext):
+        return bool(axis_context.manual_axes)
+    return not isinstance(axis_context, _sharding_impls.ShardingContext)
+
+
+def device_count(ctx: LoweringRuleContext) -> int:
+    """Return over how many devices XLA may partition the computation (1 inside `shard_map` and `pmap`)."""
+    axis_context = ctx.module_context.axis_context
+    if isinstance(axis_context, _sharding_impls.ShardingContext):
+        return axis_context.num_devices
+    if isinstance(axis_context, _sharding_impls.SPMDAxisContext) and not axis_context.manual_axes:
+        return axis_context.mesh.size
+    return 1
+
+
+def add_host_callback(ctx: LoweringRuleContext, function: Callable[..., Any]) -> int:
+    """Keep `function` alive with the executable and return its index, which XLA's handler finds it by.
+
+    Replaced by: a public way to hand a Python callable to an FFI handler.
+    """
+    callbacks = ctx.module_context.host_callbacks
+    ctx.module_context.add_host_callback(function)
+    return len(callbacks) - 1
+
+
+def lower_function(
+    ctx: LoweringRuleContext,
+    function: Callable[..., Any],
+    operand: Any,
+    aval_in: ShapedArray,
+    aval_out: ShapedArray,
+) -> Any:
+    """Lower a JAX function of one array in place, inside another primitive's lowering rule."""
+    inner = ctx.replace(primitive=None, avals_in=[aval_in], avals_out=[aval_out])
+    (result,) = mlir.lower_fun(function, multiple_results=False)(inner, operand)
+    return result
+
+
+def emit_host_callback(
+    ctx: LoweringRuleContext,
+    function: Callable[..., Sequence[Any]],
+    operands: Sequence[Any],
+    *,
+    sharding: jax.sharding.Sharding | None,
+    has_side_effect: bool,
+) -> Sequence[Any]:
+    """Emit a call of `function` on the host, once, on one device's copy of the whole operands.
+
+    `function` takes and returns host arrays. XLA honours the sharding that says so only on the custom call which
+    `jax.pure_callback` lowers to, hence this emitter. Replaced by: `jax.interpreters.mlir.emit_python_callback` alone,
+    if it derived the sharding itself.
+    """
+    op_sharding = _callback._callback_op_sharding(ctx.module_context.axis_context, sharding, ctx.avals_out)
+    results, _, _ = mlir.emit_python_callback(
+        ctx,
+        function,
+        None,
+        list(operands),
+        ctx.avals_in,
+        ctx.avals_out,
+        has_side_effect=has_side_effect,
+        returns_token=False,
+        sharding=op_sharding,
+    )
+    return results
+
+
+@contextlib.contextmanager
+def host_scope(device: jax.Device, x64: bool | None) -> Iterator[None]:
+    """Run JAX code inside a callback as on a thread of its own: on `device`, without mesh, in the given x64 mode.
+
+    The callback may run on the thread that dispatched the computation, whose mesh is none of its business. Replaced by:
+    `jax.set_mesh` with an empty mesh, which JAX does not accept yet.
+    """
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(jax.default_device(device))
+        if x64 is not None:
+            stack.enter_context(enable_x64(x64))
+        if not _mesh.get_concrete_mesh().empty:
+            stack.enter_context(_sharding_impls._internal_use_concrete_mesh(_mesh.empty_concrete_mesh))
+        if not _mesh.get_abstract_mesh().empty:
+            stack.enter_context(_mesh.use_abstract_mesh(_mesh.empty_abstract_mesh))
+        yield
+
+
+def bitcast(x: jax.Array, dtype: Any) -> jax.Array:
+    """Reinterpret the bits of `x` as another type of the same width."""
+    return lax.bitcast_convert_type(x, dtype)

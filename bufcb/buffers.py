@@ -1,0 +1,373 @@
+"""What a callback is handed: NumPy-backed buffers, and the execution context.
+
+A `Buffer` is a view of memory that XLA owns for the time of the call. It is built in two steps, `r = raw.__array__()` and
+`r.view(Buffer)`: NumPy makes `r` the base of every view derived from it, so the reference count of `r` tells whether
+anything still looks at the memory when the callback has returned.
+"""
+
+from __future__ import annotations
+
+import abc
+import functools
+import gc
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from jax.tree_util import tree_leaves
+
+from bufcb import _jax
+from bufcb._jax import ExecutionStage, XlaExecutionContext
+
+__all__ = ["Buffer", "ExecutionContext", "ExecutionStage", "HostArray", "HostContext", "OutputMismatch"]
+
+
+class OutputMismatch(RuntimeError):
+    """A value that does not match its output in number of leaves, shape or dtype; raised inside the callback.
+
+    Attributes:
+      index: the flattened index of the output, or None if the number of leaves is wrong.
+    """
+
+    def __init__(self, message: str, index: int | None = None) -> None:
+        super().__init__(message)
+        self.index = index
+
+
+class Buffer(np.ndarray):
+    """An argument or an output of a callback: an `np.ndarray` that is valid until the callback returns.
+
+    Inputs are read-only. `out[...] = value` on an output as handed in is strict: `value` must have the output's shape and
+    dtype, once 64-bit types are canonicalised as the x64 mode asks; nothing broadcasts and nothing is cast. Every
+    other way to write is NumPy's own; `np.asarray(out)` is a plain view. What is derived from a `Buffer` is never one:
+    slices, copies, reshapes and the results of arithmetic are plain arrays and scalars.
+    """
+
+    __slots__ = ()
+    # Below ndarray's own priority: functions that pick the type of their result by priority then give plain arrays.
+    __array_priority__ = -1.0
+    _x64 = False
+
+    @property
+    def writeable(self) -> bool:
+        """Whether the callback may write into it: true for outputs only."""
+        return self.flags.writeable
+
+    def __array_wrap__(self, array: np.ndarray, context: Any = None, return_scalar: bool = False) -> Any:
+        if array is self or not return_scalar:
+            return array
+        return array[()]
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return func(*_plain(args), **_plain(kwargs))
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """Export the memory; a read-only input exports as a `jax.Array` does, also to consumers that know no flag."""
+        if self.flags.writeable or (options.get("max_version") or (0, 0)) >= (1, 0):
+            return np.asarray(self).__dlpack__(**options)
+        return np.asarray(_Writable(self)).view(self.dtype).__dlpack__(**options)
+
+    def __getitem__(self, key: Any) -> Any:
+        item = np.ndarray.__getitem__(self, key)
+        return np.asarray(item) if isinstance(item, Buffer) else item
+
+    def __iter__(self) -> Any:
+        return iter(np.asarray(self))
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return np.asarray(self).__reduce_ex__(protocol)
+
+    def __reduce__(self) -> Any:
+        return np.asarray(self).__reduce__()
+
+
+class _Writable:
+    """Lends the memory of a read-only array without its flag, and keeps the array alive."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        interface = array.__array_interface__
+        # Extension types have no typestr of their own: lend bytes of that width, the caller views them.
+        self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
+        self._array = array
+
+
+def _plain(value: Any) -> Any:
+    """Replace every `Buffer` in the arguments of a NumPy function by a plain view."""
+    if isinstance(value, Buffer):
+        return np.asarray(value)
+    if type(value) in (list, tuple):
+        return type(value)([_plain(item) for item in value])
+    if type(value) is dict:
+        return {key: _plain(item) for key, item in value.items()}
+    return value
+
+
+def _delegate(name: str) -> Callable[..., Any]:
+    """Return ndarray's own method, applied to a plain view, so that its result is plain too."""
+    method = getattr(np.ndarray, name)
+
+    @functools.wraps(method)
+    def call(self: Buffer, *args: Any, **kwargs: Any) -> Any:
+        return method(np.asarray(self), *args, **kwargs)
+
+    return call
+
+
+def _delegate_property(name: str) -> property:
+    """Return ndarray's own property, read from (and set on) a plain view."""
+
+    def get(self: Buffer) -> Any:
+        return getattr(np.asarray(self), name)
+
+    def put(self: Buffer, value: Any) -> None:
+        setattr(np.asarray(self), name, value)
+
+    return property(get, put, doc=getattr(np.ndarray, name).__doc__)
+
+
+# The methods and properties whose result would otherwise be a Buffer. In-place ones (fill, sort, put …) stay NumPy's.
+_DELEGATED = """
+    __copy__ __deepcopy__ all any argmax argmin argpartition argsort astype byteswap choose clip compress conj conjugate
+    copy cumprod cumsum diagonal dot flatten getfield max mean min nonzero prod ravel repeat reshape round searchsorted
+    squeeze std sum swapaxes take trace transpose var view
+""".split()
+for _name in _DELEGATED:
+    setattr(Buffer, _name, _delegate(_name))
+for _name in ("T", "mT", "flat", "imag", "real"):
+    if hasattr(np.ndarray, _name):
+        setattr(Buffer, _name, _delegate_property(_name))
+
+
+class Output(Buffer):
+    """A `Buffer` with strict `out[...] = value`. Each pair of position and x64 mode has a subclass of its own."""
+
+    __slots__ = ()
+    _index = 0
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        # As handed in, an output's base is the plain array that the trampoline holds.
+        if key is Ellipsis and type(self.base) is np.ndarray:
+            write([self], leaves(value))
+        else:
+            np.ndarray.__setitem__(self, key, value)
+
+
+@functools.cache
+def input_class(x64: bool) -> type[Buffer]:
+    """Return the class of the arguments of a callback that was bound in the given x64 mode."""
+    return type("Buffer", (Buffer,), {"__slots__": (), "__module__": "bufcb", "_x64": True}) if x64 else Buffer
+
+
+@functools.cache
+def output_class(index: int, x64: bool) -> type[Output]:
+    """Return the class of a callback's output number `index`, bound in the given x64 mode.
+
+    A class carries both for free, where an attribute would have to be set on every call.
+    """
+    return type("Buffer", (Output,), {"__slots__": (), "__module__": "bufcb", "_x64": x64, "_index": index})
+
+
+_NARROW = {
+    np.dtype(np.int64): np.dtype(np.int32),
+    np.dtype(np.uint64): np.dtype(np.uint32),
+    np.dtype(np.float64): np.dtype(np.float32),
+    np.dtype(np.complex128): np.dtype(np.complex64),
+}
+
+
+def canonical_dtype(dtype: np.dtype, x64: bool) -> np.dtype:
+    """Return the 32-bit counterpart of a 64-bit dtype where x64 is off, else `dtype` itself."""
+    return dtype if x64 else _NARROW.get(dtype, dtype)
+
+
+_LEAF_TYPES = (np.ndarray, np.float32, np.float64, float, int, bool)
+
+
+def leaves(value: Any) -> list[Any]:
+    """Flatten what a callback writes or returns, as `jax.pure_callback` flattens results."""
+    return [value] if type(value) in _LEAF_TYPES else tree_leaves(value)
+
+
+def write(outputs: Sequence[Output], values: Sequence[Any]) -> None:
+    """Write flat values into flat outputs by `jax.pure_callback`'s rules; all are checked before the first write.
+
+    Raises:
+      OutputMismatch: if the number of leaves, a shape or a dtype differs.
+    """
+    if len(values) != len(outputs):
+        raise OutputMismatch(
+            f"Mismatched number of outputs from callback. Expected: {len(outputs)}, Actual: {len(values)}"
+        )
+    arrays = [_canonical(np.asarray(value), output) for value, output in zip(values, outputs)]
+    for array, output in zip(arrays, outputs):
+        _check(array, output)
+    if len(arrays) > 1:
+        arrays = [_apart(array, outputs) for array in arrays]
+    for array, output in zip(arrays, outputs):
+        np.ndarray.__setitem__(output, Ellipsis, array)
+
+
+def _canonical(array: np.ndarray, output: Output) -> np.ndarray:
+    if output._x64 or array.dtype not in _NARROW:
+        return array
+    return array.astype(_NARROW[array.dtype])
+
+
+def _check(array: np.ndarray, output: Output) -> None:
+    if array.shape != output.shape:
+        raise OutputMismatch(
+            f"Incorrect output shape for return value #{output._index}: "
+            f"Expected: {output.shape}, Actual: {array.shape}",
+            output._index,
+        )
+    if array.dtype != output.dtype:
+        raise OutputMismatch(
+            f"Incorrect output dtype for return value #{output._index}: "
+            f"Expected: {output.dtype}, Actual: {array.dtype}",
+            output._index,
+        )
+
+
+def _apart(array: np.ndarray, outputs: Sequence[Output]) -> np.ndarray:
+    """Copy a value that lies in one of the outputs: an earlier write would change it."""
+    if array.base is not None and any(np.may_share_memory(array, output) for output in outputs):
+        return array.copy()
+    return array
+
+
+class ExecutionContext(abc.ABC):
+    """What a callback knows about its execution. XLA's own contexts are instances as well."""
+
+    @abc.abstractmethod
+    def stage(self) -> ExecutionStage:
+        """Return the stage that the callback is called for."""
+
+    @abc.abstractmethod
+    def stream(self) -> int:
+        """Return the address of the accelerator's stream; an error on CPU, which has none."""
+
+
+ExecutionContext.register(XlaExecutionContext)
+
+
+class HostContext(ExecutionContext):
+    """The context of a call that does not come from XLA's buffer handler: the host path and `dry_run`."""
+
+    def stage(self) -> ExecutionStage:
+        return ExecutionStage.EXECUTE
+
+    def stream(self) -> int:
+        raise RuntimeError("XLA FFI GPU context is not available: the callback runs on the host")
+
+
+class HostArray(np.ndarray):
+    """Memory of our own in the place of XLA's: what the trampoline is handed on the host path and by `dry_run`.
+
+    A class of its own, since NumPy sees through plain arrays when it looks for the base of a view.
+    """
+
+    @classmethod
+    def empty(cls, shape: tuple[int, ...], dtype: np.dtype) -> HostArray:
+        return np.ndarray.__new__(cls, shape, dtype)
+
+    @classmethod
+    def copy_of(cls, value: Any) -> HostArray:
+        value = np.asarray(value)
+        array = cls.empty(value.shape, value.dtype)
+        array[...] = value
+        return array
+
+
+FREE_THREADED = not getattr(sys, "_is_gil_enabled", lambda: True)()
+
+
+def _local_reference_count() -> int:
+    array = np.empty(0)
+    return sys.getrefcount(array)
+
+
+def _escaped(arrays: Sequence[np.ndarray], idle: int) -> list[int]:
+    """Return the indices of arrays that something else than the trampoline and `arrays` refers to."""
+    return [i for i in range(len(arrays)) if sys.getrefcount(arrays[i]) > idle]
+
+
+def _idle_count() -> int:
+    array = np.empty(0)
+    held = (array,)
+    return next(count for count in range(16) if not _escaped(held, count))
+
+
+# The reference count of a local array that nothing else refers to, and that of one which a tuple holds as well.
+# Measured, since Python 3.14 no longer counts the reference on its evaluation stack.
+IDLE = _local_reference_count()
+_IDLE_IN_TUPLE = _idle_count()
+
+
+def _wait(seconds: float) -> None:
+    """Give other threads the time to drop what the callback lent them; nothing to wait for if there are none."""
+    if threading.active_count() > 1:
+        time.sleep(seconds)
+
+
+def _full_collection() -> None:
+    gc.collect()
+
+
+_CLEARING: tuple[Callable[[], Any], ...] = (
+    lambda: None,
+    lambda: gc.collect(0),
+    lambda: gc.collect(1),
+    functools.partial(_wait, 0.0002),
+    functools.partial(_wait, 0.005),
+    _full_collection,
+    functools.partial(_wait, 0.05),
+)
+
+
+def still_referenced(arrays: tuple[np.ndarray, ...]) -> list[int]:
+    """Return the indices of `arrays` that stay referenced however garbage is collected, from cheap to dear.
+
+    Reference cycles (recursive closures, SciPy's solvers) and arrays that JAX imported without a copy raise the count on
+    every call; the first steps, of a few microseconds, clear those. A full collection comes last.
+    """
+    for clear in _CLEARING:
+        clear()
+        _jax.collect_garbage()
+        if not (found := _escaped(arrays, _IDLE_IN_TUPLE)):
+            return []
+    return found
+
+
+_CANARY, _SECOND_CANARY = 0xA5, 0x5A
+
+
+def fill_canary(array: np.ndarray, byte: int = _CANARY) -> None:
+    """Fill an output with a pattern that tells whether the callback wrote each element."""
+    array.reshape(-1).view(np.uint8)[...] = byte
+
+
+def _untouched(array: np.ndarray, byte: int) -> np.ndarray:
+    """Return a flat mask of the elements that still hold the pattern."""
+    flat = array.reshape(-1).view(np.uint8).reshape(array.size, array.itemsize)
+    return (flat == byte).all(axis=1)
+
+
+def find_unwritten(array: np.ndarray, run_again: Callable[[], None] | None) -> np.ndarray | None:
+    """Return the flat mask of the elements that the callback did not write, or None if it wrote all.
+
+    An 8- or 16-bit value may equal the pattern by chance. There the callback is run once more over another pattern, if
+    `run_again` is given; else only an array that is untouched as a whole counts.
+    """
+    mask = _untouched(array, _CANARY)
+    if not mask.any():
+        return None
+    if array.itemsize <= 2 and array.dtype != np.bool_:
+        if run_again is None:
+            return mask if mask.all() and array.nbytes >= 4 else None
+        fill_canary(array, _SECOND_CANARY)
+        run_again()
+        mask &= _untouched(array, _SECOND_CANARY)
+    return mask if mask.any() else None

@@ -1,0 +1,159 @@
+"""What is known about a callback before it runs: whether two are the same, how to name one, what it can be called with."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+
+@dataclasses.dataclass(frozen=True, slots=True, weakref_slot=True)
+class Callback:
+    """A callback as a parameter of the primitive: equal and hash-equal when calling either does the same thing."""
+
+    function: Callable[..., Any] = dataclasses.field(compare=False)
+    key: Hashable
+
+    @classmethod
+    def of(cls, function: Callable[..., Any]) -> Callback:
+        return cls(function, callable_key(function))
+
+
+class _ById:
+    """A key for an object that cannot be hashed: equal to itself only, and keeps the object (hence its id) alive."""
+
+    __slots__ = ("target",)
+
+    def __init__(self, target: object) -> None:
+        self.target = target
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ById) and self.target is other.target
+
+    def __hash__(self) -> int:
+        return id(self.target)
+
+
+def callable_key(function: Callable[..., Any]) -> Hashable:
+    """Return a key that is equal for callables that do the same: a `partial` counts by its function and arguments."""
+    if type(function) is functools.partial:
+        try:
+            keywords = tuple((name, _value_key(value)) for name, value in function.keywords.items())
+            return (
+                functools.partial,
+                callable_key(function.func),
+                tuple(map(_value_key, function.args)),
+                keywords,
+            )
+        except TypeError:
+            return _ById(function)
+    try:
+        hash(function)
+    except TypeError:
+        return _ById(function)
+    return function
+
+
+def _value_key(value: Any) -> Hashable:
+    """Return a key that tells apart what Python's `==` does not: 1, 1.0 and True; 0.0 and -0.0.
+
+    Raises:
+      TypeError: if the value cannot be hashed.
+    """
+    kind = type(value)
+    if kind is float:
+        return kind, value.hex()
+    if kind is complex:
+        return kind, value.real.hex(), value.imag.hex()
+    if isinstance(value, np.generic):
+        return kind, str(value.dtype), value.tobytes()
+    if kind is tuple:
+        return kind, tuple(map(_value_key, value))
+    if kind is frozenset:
+        return kind, frozenset(map(_value_key, value))
+    if callable(value):
+        return kind, callable_key(value)
+    hash(value)
+    return kind, value
+
+
+def describe(function: Callable[..., Any]) -> str:
+    """Return the callback's qualified name and place, as error messages give it: `` `solve` (model.py:12) ``."""
+    target = innermost(function)
+    name = getattr(target, "__qualname__", None) or type(target).__qualname__
+    code = getattr(inspect.unwrap(target) if callable(target) else target, "__code__", None)
+    if code is None:
+        code = getattr(getattr(type(target), "__call__", None), "__code__", None)
+    place = f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
+    return f"`{name}`{place}"
+
+
+def innermost(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the user's own function under `functools.partial`, a bound method or `bufcb.adapt`."""
+    while True:
+        if isinstance(function, functools.partial):
+            function = function.func
+        elif inspect.ismethod(function):
+            function = function.__func__
+        elif (adapted := getattr(function, "__adapted__", None)) is not None:
+            function = adapted
+        else:
+            return function
+
+
+def check_signature(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """Check that `function` can be called as `function(ctx, out, *args, **kwargs)`.
+
+    Raises:
+      TypeError: if it cannot, with the callback's name and place. Callables without a signature pass.
+    """
+    try:
+        # A wrapper's own signature counts, not that of the function which `functools.wraps` says it stands for.
+        signature = inspect.signature(function, follow_wrapped=False)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(None, None, *args, **kwargs)
+    except TypeError as error:
+        raise TypeError(_explain_call(function, signature, args, kwargs, error)) from None
+
+
+def _explain_call(
+    function: Callable[..., Any],
+    signature: inspect.Signature,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    error: TypeError,
+) -> str:
+    own = [name for name, p in list(signature.parameters.items())[:2] if p.kind is p.POSITIONAL_OR_KEYWORD]
+    clashes = [name for name in own if name in kwargs]
+    if clashes:
+        return (
+            f"buffer_callback: the keyword argument `{clashes[0]}` clashes with the parameter `{clashes[0]}` of callback "
+            f"{describe(function)}, which takes the execution context or the outputs. Make its first two parameters "
+            "positional-only, as in `def callback(ctx, out, /, *args, **kwargs)`, or rename them."
+        )
+    given = ", ".join(["ctx", "out", *(f"args[{i}]" for i in range(len(args))), *(f"{k}=..." for k in kwargs)])
+    return (
+        f"buffer_callback: callback {describe(function)} has the signature {signature} and cannot be called as "
+        f"callback({given}): {error}."
+    )
+
+
+def parameter_names(function: Callable[..., Any], count: int) -> list[str | None]:
+    """Return the names of the parameters that the first `count` positional arguments arrive in, None where unknown."""
+    adapted = getattr(function, "__adapted__", None)
+    skip = 0 if adapted is not None else 2
+    try:
+        signature = inspect.signature(adapted if adapted is not None else function, follow_wrapped=False)
+    except (TypeError, ValueError):
+        return [None] * count
+    names: list[str | None] = [
+        p.name for p in signature.parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ]
+    names = names[skip : skip + count]
+    return names + [None] * (count - len(names))

@@ -1,0 +1,142 @@
+"""How the primitive reaches XLA: one rule per platform.
+
+On CPU, XLA's own handler for buffer callbacks calls the trampoline with its buffers. Everywhere else, and wherever XLA
+would partition the computation over several devices, the *host path* calls it with host arrays, through the custom call
+that `jax.pure_callback` lowers to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from bufcb import _jax, trampoline
+from bufcb._jax import LoweringRuleContext, ShapedArray
+from bufcb.buffers import HostArray, HostContext
+from bufcb.callables import Callback
+from bufcb.primitive import buffer_callback_p
+
+_HANDLERS = {"cpu": "xla_buffer_python_cpu_callback"}
+_HOST_PLATFORMS = ("cpu", "cuda", "rocm", "oneapi", "tpu")
+
+
+def _plan(
+    ctx: LoweringRuleContext,
+    *,
+    callback: Callback,
+    in_tree: Any,
+    out_tree: Any,
+    has_side_effect: bool,
+    input_output_aliases: tuple[tuple[int, int], ...],
+    retain: str,
+    x64: bool,
+    checked: bool,
+    **_: Any,
+) -> trampoline.Plan:
+    return trampoline.Plan(
+        function=callback.function,
+        in_tree=in_tree,
+        out_tree=out_tree,
+        in_dtypes=tuple(np.dtype(aval.dtype) for aval in ctx.avals_in),
+        out_dtypes=tuple(np.dtype(aval.dtype) for aval in ctx.avals_out),
+        aliases=input_output_aliases,
+        repeatable=not has_side_effect and not input_output_aliases,
+        retain=retain,
+        x64=x64,
+        checked=checked,
+    )
+
+
+def _lower_cpu(ctx: LoweringRuleContext, *operands: Any, **params: Any) -> Sequence[Any]:
+    _jax.platform_of(ctx)
+    if _needs_host_path(ctx, params["sharding"]):
+        return _lower_host(ctx, *operands, **params)
+    return _lower_buffers(ctx, operands, _HANDLERS["cpu"], params)
+
+
+def _lower_other(ctx: LoweringRuleContext, *operands: Any, **params: Any) -> Sequence[Any]:
+    platform = _jax.platform_of(ctx)
+    if platform not in _HOST_PLATFORMS:
+        raise ValueError(f"`buffer_callback` not supported on {platform} backend.")
+    return _lower_host(ctx, *operands, **params)
+
+
+_jax.register_lowering(buffer_callback_p, _lower_other)
+_jax.register_lowering(buffer_callback_p, _lower_cpu, platform="cpu")
+
+
+def _needs_host_path(ctx: LoweringRuleContext, sharding: jax.sharding.Sharding | None) -> bool:
+    """Return whether the callback must run once for several devices, or on a device of the caller's choice."""
+    if _jax.has_manual_axes(ctx):
+        if sharding is not None:
+            raise NotImplementedError("callbacks do not support specifying sharding inside spmd computations")
+        return False
+    return sharding is not None or _jax.device_count(ctx) > 1
+
+
+def _lower_buffers(
+    ctx: LoweringRuleContext, operands: Sequence[Any], target: str, params: dict[str, Any]
+) -> Sequence[Any]:
+    """Lower to a handler of XLA's that passes its own buffers; 2- and 4-bit types are widened around it."""
+    function = trampoline.build(_plan(ctx, **params))
+    index = _jax.add_host_callback(ctx, function)
+    wide_in, wide_out = [_widened(aval) for aval in ctx.avals_in], [_widened(aval) for aval in ctx.avals_out]
+    operands = [
+        _convert(ctx, operand, aval, wide) for operand, aval, wide in zip(operands, ctx.avals_in, wide_in)
+    ]
+    rule = jax.ffi.ffi_lowering(
+        target,
+        has_side_effect=params["has_side_effect"],
+        operand_output_aliases=dict(params["input_output_aliases"]),
+    )
+    results = rule(ctx.replace(avals_in=wide_in, avals_out=wide_out), *operands, index=np.uint64(index))
+    return [_convert(ctx, result, wide, aval) for result, wide, aval in zip(results, wide_out, ctx.avals_out)]
+
+
+def _widened(aval: ShapedArray) -> ShapedArray:
+    """Return the 8-bit counterpart of a 2- or 4-bit array, else `aval` itself."""
+    if not trampoline.is_sub_byte(np.dtype(aval.dtype)):
+        return aval
+    # Signed integers are sign-extended, as NumPy stores them; of all others the bits count.
+    return ShapedArray(aval.shape, jnp.int8 if aval.dtype.name.startswith("int") else jnp.uint8)
+
+
+def _convert(ctx: LoweringRuleContext, value: Any, source: ShapedArray, target: ShapedArray) -> Any:
+    """Convert between a 2- or 4-bit array and its 8-bit counterpart."""
+    if source.dtype == target.dtype:
+        return value
+    return _jax.lower_function(ctx, _conversion(source.dtype, target.dtype), value, source, target)
+
+
+def _conversion(source: Any, target: Any) -> Callable[[jax.Array], jax.Array]:
+    bits = jnp.uint4
+    if source.name.startswith("float"):
+        return lambda x: jax.lax.bitcast_convert_type(x, bits).astype(target)
+    if target.name.startswith("float"):
+        return lambda x: jax.lax.bitcast_convert_type(x.astype(bits), target)
+    return lambda x: x.astype(target)
+
+
+def _lower_host(ctx: LoweringRuleContext, *operands: Any, **params: Any) -> Sequence[Any]:
+    """Lower to a call on the host with copies of the operands, whose outputs are copied back."""
+    function = trampoline.build(_plan(ctx, **params))
+    shapes = [(aval.shape, np.dtype(aval.dtype)) for aval in ctx.avals_out]
+    sources = {output: operand for operand, output in params["input_output_aliases"]}
+    context = HostContext()
+
+    def call(*values: Any) -> tuple[np.ndarray, ...]:
+        inputs = [HostArray.copy_of(value) for value in values]
+        outputs = [
+            HostArray.copy_of(values[sources[i]]) if i in sources else HostArray.empty(shape, dtype)
+            for i, (shape, dtype) in enumerate(shapes)
+        ]
+        function(context, *inputs, *outputs)
+        return tuple(output.view(np.ndarray) for output in outputs)
+
+    return _jax.emit_host_callback(
+        ctx, call, operands, sharding=params["sharding"], has_side_effect=params["has_side_effect"]
+    )

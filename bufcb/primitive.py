@@ -1,0 +1,111 @@
+"""The `buffer_callback` primitive: shapes and effects of its results, and its rules under JAX's transformations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from bufcb import _jax
+from bufcb._jax import ShapedArray
+from bufcb.callables import Callback, describe
+
+VMAP_METHODS = ["sequential", "sequential_unrolled", "expand_dims", "broadcast_all", "legacy_vectorized", None]
+
+buffer_callback_p = _jax.Primitive("buffer_callback")
+buffer_callback_p.multiple_results = True
+_jax.register_impl(buffer_callback_p)
+
+_effect = _jax.make_effect("BufferCallback")
+
+
+def _abstract_eval(
+    *_: Any, result_avals: tuple[ShapedArray, ...], has_side_effect: bool, **__: Any
+) -> tuple[tuple[ShapedArray, ...], set[Any]]:
+    return result_avals, {_effect} if has_side_effect else set()
+
+
+buffer_callback_p.def_effectful_abstract_eval(_abstract_eval)
+
+
+def _jvp(*_: Any, callback: Callback, **__: Any) -> NoReturn:
+    raise ValueError(
+        "Buffer callbacks do not support JVP. Please use `jax.custom_jvp` to use callbacks while taking gradients. "
+        f"[callback {describe(callback.function)}]"
+    )
+
+
+def _transpose(*_: Any, callback: Callback, **__: Any) -> NoReturn:
+    raise ValueError(
+        "Buffer callbacks do not support transpose. Please use `jax.custom_vjp` to use callbacks while taking gradients. "
+        f"[callback {describe(callback.function)}]"
+    )
+
+
+_jax.register_jvp(buffer_callback_p, lambda primals, tangents, **params: _jvp(primals, tangents, **params))
+_jax.register_transpose(buffer_callback_p, _transpose)
+
+
+def _batch(
+    args: Sequence[Any],
+    dims: Sequence[int | None],
+    *,
+    vmap_method: str | None,
+    result_avals: tuple[ShapedArray, ...],
+    input_output_aliases: tuple[tuple[int, int], ...],
+    callback: Callback,
+    **params: Any,
+) -> tuple[Sequence[Any], Sequence[int]]:
+    """Batch by `vmap_method`; every result is batched along its first axis."""
+    params.update(vmap_method=vmap_method, input_output_aliases=input_output_aliases, callback=callback)
+    (size,) = {arg.shape[dim] for arg, dim in zip(args, dims) if dim is not None}
+    args = [arg if dim is None else jnp.moveaxis(arg, dim, 0) for arg, dim in zip(args, dims)]
+    if vmap_method in ("sequential", "sequential_unrolled"):
+        results = _batch_in_turn(args, dims, result_avals, params, unroll=vmap_method == "sequential_unrolled")
+    elif vmap_method in ("expand_dims", "broadcast_all", "legacy_vectorized"):
+        # An aliased operand shares its memory with a result, which has the batch axis: it needs the axis in full.
+        aliased = {operand for operand, _ in input_output_aliases}
+        args = [
+            arg if dim is not None else _unbatched(arg, size, vmap_method, i in aliased)
+            for i, (arg, dim) in enumerate(zip(args, dims))
+        ]
+        batched = tuple(ShapedArray((size, *aval.shape), aval.dtype) for aval in result_avals)
+        results = buffer_callback_p.bind(*args, result_avals=batched, **params)
+    else:
+        raise NotImplementedError(
+            "vmap is only supported for the buffer_callback primitive when vmap_method is one of 'sequential', "
+            "'sequential_unrolled', 'expand_dims', 'broadcast_all', or 'legacy_vectorized'. "
+            f"Got vmap_method={vmap_method!r}. [callback {describe(callback.function)}]"
+        )
+    return results, (0,) * len(results)
+
+
+def _unbatched(arg: Any, size: int, vmap_method: str, aliased: bool) -> Any:
+    """Return an operand without batch axis as the callback is to see it."""
+    if aliased or vmap_method == "broadcast_all":
+        return lax.broadcast(arg, (size,))
+    return lax.broadcast(arg, (1,)) if vmap_method == "expand_dims" else arg
+
+
+def _batch_in_turn(
+    args: Sequence[Any],
+    dims: Sequence[int | None],
+    result_avals: tuple[ShapedArray, ...],
+    params: dict[str, Any],
+    unroll: bool,
+) -> Sequence[Any]:
+    """Call once per element, in a loop."""
+
+    def call(_: Any, batched: list[Any]) -> tuple[tuple[()], Sequence[Any]]:
+        elements = iter(batched)
+        element = [arg if dim is None else next(elements) for arg, dim in zip(args, dims)]
+        return (), buffer_callback_p.bind(*element, result_avals=result_avals, **params)
+
+    batched = [arg for arg, dim in zip(args, dims) if dim is not None]
+    return jax.lax.scan(call, (), batched, unroll=unroll)[1]
+
+
+_jax.register_batching(buffer_callback_p, _batch)
