@@ -7,16 +7,14 @@ candidate: on most trees this turns away all but a handful before anything is pa
 from __future__ import annotations
 
 import dataclasses
+import errno
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from codemods.model import FileResult
-
-if TYPE_CHECKING:
-    import pathspec
 
 WORD: Final = b"pure_callback"
 SUFFIXES: Final = (".py", ".pyw")
@@ -75,7 +73,8 @@ def discover(paths: Sequence[Path]) -> Discovery:
     scanned = 0
 
     def fail(path: str, reason: str) -> None:
-        failures.append(FileResult(Path(path), b"", b"", error=f"{path}: {reason}"))
+        shown = Path(path)
+        failures.append(FileResult(shown, b"", b"", error=f"{shown}: {reason}"))
 
     for path in python_files(paths, fail):
         try:
@@ -120,9 +119,10 @@ def python_files(paths: Sequence[Path], on_error: OnError) -> Iterator[str]:
 
 def _walk(root: str, seen: set[str], on_error: OnError) -> Iterator[str]:
     """Yields the Python files under the folder `root` whose real path is not in `seen`."""
+    real = os.path.realpath(root)
     # One entry a folder: the path shown, the real path (links to folders are not followed, so that
-    # it only ever grows by a name), and the patterns in force.
-    pending = [(root, os.path.realpath(root), _rules_above(root, on_error))]
+    # it only ever grows by a name), and the rules in force.
+    pending = [(root, real, _rules_above(real, on_error))]
     while pending:
         shown, real, rules = pending.pop()
         try:
@@ -134,25 +134,33 @@ def _walk(root: str, seen: set[str], on_error: OnError) -> Iterator[str]:
         if shown != root and _is_foreign(os.path.basename(shown), entries):
             continue
         if ".gitignore" in entries:
-            rules = _read_rules(entries[".gitignore"].path, shown, "", rules, on_error)
+            rules = _read_rules(entries[".gitignore"].path, real, rules, on_error)
         for name, entry in entries.items():
-            try:
-                is_folder = entry.is_dir(follow_symlinks=False)
-                if not is_folder and not (name.endswith(SUFFIXES) and entry.is_file()):
-                    continue
-                is_link = not is_folder and entry.is_symlink()
-            except OSError as error:  # a loop of links, or an entry that went away
-                on_error(entry.path, f"cannot be read: {_reason(error)}")
-                continue
-            if is_folder and (name in EXCLUDED or name.endswith(EXCLUDED_SUFFIXES)):
-                continue
-            if rules is not None and rules.ignore(entry.path + "/" if is_folder else entry.path):
-                continue
-            real_path = os.path.realpath(entry.path) if is_link else os.path.join(real, name)
-            if is_folder:
-                pending.append((entry.path, real_path, rules))
-            elif _is_new(real_path, seen):
+            path = os.path.join(real, name)
+            if entry.is_dir(follow_symlinks=False):
+                if _is_wanted_folder(name) and not (rules and rules.ignore(path, is_folder=True)):
+                    pending.append((entry.path, path, rules))
+            elif (
+                name.endswith(SUFFIXES)
+                and _is_file(entry, on_error)
+                and not (rules and rules.ignore(path, is_folder=False))
+                and _is_new(os.path.realpath(path) if entry.is_symlink() else path, seen)
+            ):
                 yield entry.path
+
+
+def _is_file(entry: os.DirEntry[str], on_error: OnError) -> bool:
+    """Whether `entry` is a file or a link to one."""
+    try:
+        return entry.is_file()
+    except OSError as error:
+        if error.errno != errno.ELOOP:  # a link to itself is a broken link: there is no file
+            on_error(entry.path, f"cannot be read: {_reason(error)}")
+        return False
+
+
+def _is_wanted_folder(name: str) -> bool:
+    return name not in EXCLUDED and not name.endswith(EXCLUDED_SUFFIXES)
 
 
 def _is_new(real_path: str, seen: set[str]) -> bool:
@@ -170,86 +178,133 @@ def _is_foreign(name: str, entries: dict[str, os.DirEntry[str]]) -> bool:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class _Pattern:
+    """One line of a `.gitignore`, which matches a folder's entry and nothing inside it.
+
+    `pathspec` lets a pattern that matches a folder match all that is inside as well. To Git, `!tests`
+    brings back the folder alone, and `*.py` goes on to ignore the files in it.
+
+    Attributes:
+      matches: whether a path matches as `pathspec` sees it.
+      negated: whether a match brings an entry back.
+      by_name: the pattern has no slash inside, and looks at an entry's name alone.
+      by_depth: the pattern has `**`, and so may match a folder and, for itself, what is inside.
+      inside: the pattern ends in `/**`, and does not match the folder in front of that.
+    """
+
+    matches: Callable[[str], object]
+    negated: bool
+    by_name: bool
+    by_depth: bool
+    inside: bool
+
+    def match(self, folder: str, name: str) -> bool:
+        """Whether the entry `name` of `folder` matches; both have a slash at the end if folders."""
+        if self.by_name:
+            return bool(self.matches(name))
+        if not self.matches(folder + (name.removesuffix("/") if self.inside else name)):
+            return False
+        return self.by_depth or not folder or not self.matches(folder)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class _Rules:
     """The patterns of one `.gitignore`, and those of the folders above it.
 
     Attributes:
-      spec: the patterns, which match paths relative to the `.gitignore`'s folder.
-      cut: how many leading characters to drop from a path as shown …
-      lead: … and what to put there instead, to make it relative to that folder.
-      above: the patterns that decide when these do not.
+      for_folders: the patterns, the last first.
+      for_files: those that may match a Python file.
+      cut: how much of a real path leads to the `.gitignore`'s folder.
+      above: the rules that decide when these do not.
     """
 
-    spec: pathspec.GitIgnoreSpec
+    for_folders: tuple[_Pattern, ...]
+    for_files: tuple[_Pattern, ...]
     cut: int
-    lead: str
     above: _Rules | None
 
-    def ignore(self, path: str) -> bool:
-        """Whether `path`, a folder's with a slash at its end, is ignored. The nearest match decides."""
+    def ignore(self, path: str, is_folder: bool) -> bool:
+        """Whether the entry at the real path `path` is ignored. The nearest match decides."""
         rules: _Rules | None = self
         while rules is not None:
-            verdict = rules.spec.check_file(rules.lead + path[rules.cut :]).include
-            if verdict is not None:
-                return verdict
+            patterns = rules.for_folders if is_folder else rules.for_files
+            if patterns:
+                folder, slash, name = path[rules.cut :].replace(os.sep, "/").rpartition("/")
+                folder, name = folder + slash, f"{name}/" if is_folder else name
+                for pattern in patterns:
+                    if pattern.match(folder, name):
+                        return not pattern.negated
             rules = rules.above
         return False
 
 
-def _read_rules(path: str, root: str, lead: str, above: _Rules | None, on_error: OnError) -> _Rules | None:
-    """Adds the patterns of the file `path` to those `above`.
-
-    `lead` is the way from that file's folder to the folder `root`, with a slash at its end, and empty
-    where they are the same.
-    """
-    import pathspec  # most trees without a `.gitignore` never need it
-
+def _read_rules(path: str, folder: str, above: _Rules | None, on_error: OnError) -> _Rules | None:
+    """Adds the patterns of the file `path`, which are about the entries of `folder`, to those `above`."""
     try:
         with open(path, "rb") as file:
             text = file.read().decode("utf-8-sig", "surrogateescape")
     except OSError as error:
-        if not isinstance(error, IsADirectoryError):
+        if not isinstance(error, (IsADirectoryError, FileNotFoundError)):
             on_error(path, f"cannot be read: {_reason(error)}")
         return above
-    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    for_folders: list[_Pattern] = []
+    for_files: list[_Pattern] = []
+    for line in reversed(text.split("\n")):
+        pattern = _parse_pattern(line.removesuffix("\r"))
+        if pattern is not None:
+            for_folders.append(pattern)
+            if _may_match_python_file(line):
+                for_files.append(pattern)
+    return _Rules(tuple(for_folders), tuple(for_files), len(os.path.join(folder, "")), above)
+
+
+def _parse_pattern(line: str) -> _Pattern | None:
+    """None for a line without a pattern, and for a malformed one, which Git passes over too."""
+    import pathspec  # a tree without a `.gitignore` does without
+
     try:
-        spec = pathspec.GitIgnoreSpec.from_lines(lines)
-    except ValueError:  # Git passes over a malformed pattern, so that pattern alone is left out
-        spec = pathspec.GitIgnoreSpec.from_lines(filter(_is_pattern, lines))
-    return _Rules(spec, len(os.path.join(root, "")), lead, above)
-
-
-def _is_pattern(line: str) -> bool:
-    import pathspec
-
-    try:
-        pathspec.GitIgnoreSpec.from_lines([line])
+        (pattern,) = pathspec.GitIgnoreSpec.from_lines([line]).patterns
     except ValueError:
-        return False
-    return True
+        return None
+    if pattern.include is None:
+        return None
+    text = line.rstrip(" ")
+    return _Pattern(
+        matches=pattern.match_file,
+        negated=not pattern.include,
+        by_name="/" not in text[:-1],
+        by_depth="**" in text,
+        inside=text.endswith("/**"),
+    )
+
+
+def _may_match_python_file(line: str) -> bool:
+    """Whether a pattern ends as a Python file's name may; turns away most lines of most projects."""
+    end = line.rstrip(" \r")
+    return end.endswith((*SUFFIXES, "*", "?", "]", "\\"))
 
 
 def _rules_above(root: str, on_error: OnError) -> _Rules | None:
-    """The patterns of the folders above `root` in its repository.
+    """The rules of the folders above the real path `root` in its repository.
 
-    None where there is no repository, and where they ignore `root` itself: naming an ignored folder
-    means that its files are wanted.
+    None where there is no repository, and where they ignore `root`: naming an ignored folder means
+    that its files are wanted.
     """
-    folder = os.path.realpath(root)
-    above: list[tuple[str, str]] = []  # a file of patterns, and the way from its folder to `root`
-    lead = ""
+    folder = root
+    names: list[str] = []
     while not os.path.exists(os.path.join(folder, ".git")):
         parent, name = os.path.split(folder)
         if parent == folder:
             return None
-        folder, lead = parent, f"{name}/{lead}"
-        above.append((os.path.join(folder, ".gitignore"), lead))
-    above.append((os.path.join(folder, ".git", "info", "exclude"), lead))
-    rules: _Rules | None = None
-    for path, way in reversed(above):
-        if os.path.isfile(path):
-            rules = _read_rules(path, root, way, rules, on_error)
-    return None if rules is not None and rules.ignore(os.path.join(root, "")) else rules
+        names.append(name)
+        folder = parent
+    rules = _read_rules(os.path.join(folder, ".git", "info", "exclude"), folder, None, on_error)
+    for name in reversed(names):
+        rules = _read_rules(os.path.join(folder, ".gitignore"), folder, rules, on_error)
+        folder = os.path.join(folder, name)
+        if rules is not None and rules.ignore(folder, is_folder=True):
+            return None
+    return rules
 
 
 def _reason(error: OSError | ValueError | MemoryError) -> str:
