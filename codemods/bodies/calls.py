@@ -1,0 +1,298 @@
+"""Calls on abstract values: conversions, library functions, builtins, methods, functions in sight."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from codemods import hostlib
+from codemods.bodies.expressions import Expressions
+from codemods.bodies.frames import Frame, FunctionLike
+from codemods.bodies.values import ARRAY, CLEAN, Use, Value, container, element, join
+
+_BUILTINS: Final = frozenset(dir(builtins))
+
+
+class Calls(Expressions):
+    @abstractmethod
+    def call_function(self, function: FunctionLike, frame: Frame, values: Sequence[Value], call: ast.Call) -> Value:
+        """The result of calling a function in sight."""
+
+    def _of_Call(self, node: ast.Call, frame: Frame) -> Value:
+        origins = self.module.origins(node.func)
+        if origins:
+            return self._call_library(node, origins, frame)
+        if isinstance(node.func, ast.Name) and self.module.home(node.func.id, self.module.scopes[node.func]) is None:
+            return self._call_builtin(node, node.func.id, frame)
+        function = self.function_named(node.func, frame)
+        if isinstance(node.func, ast.Attribute) and function is None:
+            return self._call_method(node, node.func, frame)
+        values = self._arguments(node, frame)
+        if function is None:
+            called = self.operand(node.func, frame)
+            if called.raw:
+                self.hand_out(called, node, "its own `__call__`")
+            return self.unknown_code(values, node)
+        if all(value.is_clean for value in values) and function not in frame.nested:
+            return CLEAN
+        return self.call_function(function, frame, values, node)
+
+    def _arguments(self, node: ast.Call, frame: Frame) -> list[Value]:
+        """The values of all arguments, positional ones first; uses are left to the caller."""
+        values = [self.value(argument, frame) for argument in node.args]
+        return values + [self.value(keyword.value, frame) for keyword in node.keywords]
+
+    def unknown_code(self, values: Sequence[Value], node: ast.Call) -> Value:
+        """Hands arguments to code out of sight, whose result is taken to be its own."""
+        receiver = f"`{_short(node.func)}`"
+        for value in values:
+            if not value.is_clean:
+                self.hand_out(value, node, receiver)
+        return CLEAN
+
+    def match_parameters(
+        self, function: FunctionLike, values: Sequence[Value], call: ast.Call
+    ) -> Iterator[tuple[ast.arg, Value]]:
+        """Pairs a function's parameters with a call's values; where a star blurs them, with the join."""
+        arguments = function.args
+        positional = [*arguments.posonlyargs, *arguments.args]
+        if isinstance(call.func, ast.Attribute) and positional and len(positional) > 0:
+            yield positional[0], CLEAN
+            positional = positional[1:]
+        named = {keyword.arg: v for keyword, v in zip(call.keywords, values[len(call.args) :], strict=False)}
+        blurred = None in named or any(isinstance(argument, ast.Starred) for argument in call.args)
+        everything = join(values)
+        given = list(values[: len(call.args)])
+        for index, parameter in enumerate(positional):
+            if blurred:
+                yield parameter, everything
+            elif index < len(given):
+                yield parameter, given[index]
+            else:
+                yield parameter, named.get(parameter.arg, CLEAN)
+        for parameter in arguments.kwonlyargs:
+            yield parameter, everything if blurred else named.get(parameter.arg, CLEAN)
+        for rest in (arguments.vararg, arguments.kwarg):
+            if rest is not None:
+                yield rest, container([everything])
+
+    # Library functions.
+
+    def _call_library(self, node: ast.Call, origins: frozenset[str], frame: Frame) -> Value:
+        self._refuse_jax(node.func)
+        if len(origins) != 1:
+            return self.unknown_code(self._arguments(node, frame), node)
+        (origin,) = origins
+        origin = _canonical(origin)
+        if origin in hostlib.CONVERTING:
+            return self._convert(node, origin, frame)
+        values = self._arguments(node, frame)
+        self._note_out(node, frame)
+        if origin in hostlib.FRESH | hostlib.SCALAR_TYPES or origin.startswith(hostlib.SAFE_MODULES):
+            return self._numpy_result(values, fresh=not origin.startswith("scipy.linalg."))
+        if origin in hostlib.VIEWING:
+            return self._numpy_result(values, fresh=False)
+        if origin in hostlib.INQUIRIES:
+            for value in values:
+                self.use(value, Use.INQUIRY)
+            return ARRAY
+        if origin in hostlib.NEUTRAL:
+            for value in values:
+                self.use(value, Use.OTHER)
+            found = join(values)
+            return Value(found.raw, found.view, form="array")
+        if origin in hostlib.MATH_ON_FLOATS:
+            for value in values:
+                self.use(value, Use.CONVERTED)
+            return ARRAY
+        if origin.startswith("numpy.") and origin not in hostlib.TAKES_FUNCTION:
+            return self._call_other_numpy(node, values)
+        return self.unknown_code(values, node)
+
+    def _convert(self, node: ast.Call, origin: str, frame: Frame) -> Value:
+        if not node.args or isinstance(node.args[0], ast.Starred):
+            return self.unknown_code(self._arguments(node, frame), node)
+        value = self.value(node.args[0], frame)
+        for extra in (*node.args[1:], *(keyword.value for keyword in node.keywords)):
+            self.operand(extra, frame)
+        self.use(value, Use.CONVERTED if origin in ("numpy.asarray", "numpy.array") else Use.NUMPY)
+        self._note_conversion(value, node, frame)
+        copies = origin == "numpy.array" and not any(keyword.arg == "copy" for keyword in node.keywords)
+        if copies or value.is_clean or value.form == "tree":
+            return ARRAY
+        return Value(view=value.view, form="array")
+
+    def _note_conversion(self, value: Value, node: ast.Call, frame: Frame) -> None:
+        if frame is self.root and isinstance(node.args[0], ast.Name) and node.args[0].id in value.direct:
+            usage = self.usages[node.args[0].id]
+            if node not in usage.conversions:
+                usage.conversions.append(node)
+
+    def _note_out(self, node: ast.Call, frame: Frame) -> None:
+        for keyword in node.keywords:
+            if keyword.arg == "out":
+                out = self.value(keyword.value, frame)
+                for name in out.view:
+                    self.usages[name].write = self.usages[name].write or node
+
+    def _numpy_result(self, values: Sequence[Value], *, fresh: bool) -> Value:
+        for value in values:
+            self.consume_by_numpy(value)
+        return ARRAY if fresh else Value(view=join(values).view)
+
+    def _call_other_numpy(self, node: ast.Call, values: Sequence[Value]) -> Value:
+        for value in values:
+            self.use(value, Use.OTHER)
+            if value.raw:
+                self.arithmetic_differs(value, node, f"`{_short(node.func)}`")
+        return Value(view=join(values).view)
+
+    # Builtins.
+
+    def _call_builtin(self, node: ast.Call, name: str, frame: Frame) -> Value:
+        if name in hostlib.READS_FRAME and not (name == "super" and not node.args):
+            self.obstruct(
+                "BC118",
+                node,
+                f"`{name}()` may read the callback's own names, which a rewrite changes.",
+                "Leave it as it is, or write the callback without it.",
+            )
+        values = self._arguments(node, frame)
+        everything = join(values)
+        self._contain_functions(node, everything, frame)
+        if name not in _BUILTINS or name not in hostlib.SAFE_BUILTINS | hostlib.ASKS_TYPE:
+            return self.unknown_code(values, node)
+        if name == "len":
+            self.use(everything, Use.INQUIRY)
+            return ARRAY
+        if name in hostlib.SCALAR_BUILTINS:
+            self.use(everything, Use.CONVERTED)
+            return ARRAY
+        if name in hostlib.UNPACKING_BUILTINS:
+            return self._unpack_builtin(name, everything, node)
+        self.use(everything, Use.OTHER)
+        if everything.raw:
+            self._refuse_builtin(name, everything, node)
+        if name == "getattr":
+            return Value(view=everything.view)
+        return ARRAY if name in hostlib.READING_BUILTINS | {"sum", "abs", "round"} else CLEAN
+
+    def _unpack_builtin(self, name: str, everything: Value, node: ast.Call) -> Value:
+        if name == "set" and everything.raw:
+            self.arithmetic_differs(everything, node, "hashing")
+        if name in ("next", "max", "min"):
+            return element(everything)
+        return container([everything])
+
+    def _refuse_builtin(self, name: str, value: Value, node: ast.Call) -> None:
+        if name in hostlib.ASKS_TYPE:
+            self.asks_type(value, node)
+        elif name in ("print", "str") and value.form == "array":
+            return
+        elif name not in hostlib.READING_BUILTINS:
+            self.arithmetic_differs(value, node, f"`{name}`")
+
+    def _contain_functions(self, node: ast.Call, everything: Value, frame: Frame) -> None:
+        """A function given to a builtin is called on the elements of the other arguments, and not kept."""
+        for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
+            function = self.function_named(argument, frame) if isinstance(argument, ast.Lambda | ast.Name) else None
+            if function is None or everything.is_clean:
+                continue
+            self.contained.add(function)
+            self.call_function(function, frame, [element(everything)] * len(function.args.args), _bare_call(node, function))
+
+    # Methods.
+
+    def _call_method(self, node: ast.Call, function: ast.Attribute, frame: Frame) -> Value:
+        base = self.value(function.value, frame)
+        if base.raw and not (base.form == "tree" and function.attr in hostlib.LIST_METHODS):
+            return self._raw_method(node, function.attr, base, frame)
+        values = self._arguments(node, frame)
+        if base.view or (base.form == "tree" and base.local):
+            return self._view_method(node, function, base, values, frame)
+        self.operand(function.value, frame)
+        if base.form == "array" or self.is_array_name(function.value):
+            for value in values:
+                if value.raw:
+                    self.arithmetic_differs(value, node, f"`{function.attr}`")
+            return ARRAY
+        if function.attr in hostlib.LIST_METHODS:
+            for value in values:
+                self.keep(value, node, f"`{_short(function.value)}`")
+            return CLEAN
+        return self.unknown_code(values, node)
+
+    def _raw_method(self, node: ast.Call, method: str, base: Value, frame: Frame) -> Value:
+        for value in self._arguments(node, frame):
+            self.use(value, Use.OTHER)
+            if value.raw:
+                self.arithmetic_differs(value, node, f"`{method}`")
+        if method in hostlib.PYTHON_METHODS:
+            self.use(base, Use.OTHER)
+            return ARRAY
+        if method in hostlib.MAPPING_METHODS and base.form != "array":
+            return container([base]) if method != "keys" else CLEAN
+        self.use(base, Use.OTHER)
+        if method in hostlib.NEUTRAL_METHODS:
+            return Value(base.raw, base.view, form="array", dtype=base.dtype)
+        if method == "astype" and self._keeps_dtype(node, base):
+            return Value(base.raw, base.view, form="array", dtype=base.dtype)
+        if method in hostlib.WRITING_METHODS and method != "sort":
+            self.write_into(base, node)
+        self.arithmetic_differs(base, node, f"the method `{method}`")
+        return Value(base.raw, base.view)
+
+    def _keeps_dtype(self, node: ast.Call, base: Value) -> bool:
+        """Whether `astype` asks for the dtype that the array is known to have."""
+        match node:
+            case ast.Call(args=[dtype], keywords=[]):
+                wanted = self.module.origin(dtype) or ""
+                name = dtype.value if isinstance(dtype, ast.Constant) else wanted.rpartition(".")[2]
+                return base.dtype is not None and name == base.dtype
+        return False
+
+    def _view_method(
+        self, node: ast.Call, function: ast.Attribute, base: Value, values: Sequence[Value], frame: Frame
+    ) -> Value:
+        method = function.attr
+        for value in values:
+            self.use(value, Use.OTHER)
+            if value.raw and base.form != "tree":
+                self.arithmetic_differs(value, node, f"`{method}`")
+        self.use(base, Use.OTHER)
+        if base.form == "tree":
+            if method in hostlib.LIST_METHODS and isinstance(function.value, ast.Name):
+                frame.bind(function.value.id, container([base, *values]))
+                return CLEAN
+            return container([base]) if method in hostlib.MAPPING_METHODS else element(base)
+        if method in hostlib.WRITING_METHODS:
+            for name in base.view:
+                self.usages[name].write = self.usages[name].write or node
+            return CLEAN
+        if method in hostlib.VIEWING_METHODS or method == "astype" and _may_not_copy(node):
+            return Value(view=base.view, form="array")
+        return ARRAY
+
+
+def _canonical(origin: str) -> str:
+    """`numpy.core` and `numpy` name the same functions; so do old and new homes in SciPy."""
+    return origin.replace("numpy.core.numeric.", "numpy.").replace("scipy.special._ufuncs.", "scipy.special.")
+
+
+def _may_not_copy(node: ast.Call) -> bool:
+    return any(keyword.arg == "copy" for keyword in node.keywords)
+
+
+def _bare_call(node: ast.Call, function: FunctionLike) -> ast.Call:
+    """A call of `function` with one plain argument for each of its parameters, placed at `node`."""
+    name = ast.copy_location(ast.Name("function", ast.Load()), node)
+    arguments: list[ast.expr] = [name for _ in function.args.args]
+    return ast.copy_location(ast.Call(name, arguments, []), node)
+
+
+def _short(node: ast.AST) -> str:
+    text = ast.unparse(node)
+    return text if len(text) <= 40 else text[:37] + "..."

@@ -1,0 +1,228 @@
+"""What the analysis records, and what it takes for an obstacle."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from codemods.bodies.frames import Frame, FunctionLike, Usage
+from codemods.bodies.values import Obstacle, Obstructed, Use, Value
+from codemods.names import BindingKind, Module, Scope, ScopeKind
+
+
+class Effects:
+    """The records of one analysis, and the questions it asks of the module's names."""
+
+    def __init__(self, module: Module, parameters: frozenset[str], accept: frozenset[str]) -> None:
+        self.module = module
+        self.accept = accept
+        self.usages = {name: Usage() for name in parameters}
+        self.accepted: dict[tuple[str, ast.AST], Obstacle] = {}
+        self.arithmetic: ast.AST | None = None
+        self.contained: set[ast.AST] = set()
+        self.active: list[ast.AST] = []
+        self.root: Frame | None = None
+        self.results: dict[tuple[ast.AST, tuple[Value, ...]], Value] = {}
+
+    # Records.
+
+    def use(self, value: Value, how: Use) -> None:
+        for name in value.direct:
+            self.usages[name].uses.add(how)
+
+    def hand_out(self, value: Value, node: ast.AST, receiver: str) -> None:
+        """`value` reaches code that may compute with it, or keep it."""
+        self.use(value, Use.OTHER)
+        if value.raw:
+            self.obstruct(
+                "BC111",
+                node,
+                f"{_names(value)} is handed to {receiver}, which is out of sight and may use it as a JAX array.",
+                f"Convert it first with `np.asarray({_first(value)})`, or pass `--arrays numpy`.",
+            )
+        self._escape(value, node)
+
+    def keep(self, value: Value, node: ast.AST, keeper: str) -> None:
+        """`value` is stored where it may outlive the call."""
+        self.use(value, Use.OTHER)
+        if value.raw:
+            self.obstruct(
+                "BC112",
+                node,
+                f"{_names(value)} is kept as a JAX array in {keeper}.",
+                f"Keep `np.array({_first(value)})` instead, or pass `--arrays numpy`.",
+            )
+        self._escape(value, node)
+
+    def _escape(self, value: Value, node: ast.AST) -> None:
+        for name in value.view:
+            self.usages[name].escape = self.usages[name].escape or node
+
+    def write_into(self, value: Value, node: ast.AST, *, rebinds: bool = False) -> None:
+        """An argument is written into; a view of one that the body made itself fails as it did before."""
+        self.use(value, Use.OTHER)
+        if value.raw or rebinds:
+            self.obstruct(
+                "BC105",
+                node,
+                f"{_names(value)} is changed in place, which a JAX array does not allow"
+                " or answers with a new array.",
+                f"Copy it first: `{_first(value)} = np.array({_first(value)})`.",
+            )
+        for name in value.view:
+            self.usages[name].write = self.usages[name].write or node
+
+    def arithmetic_differs(self, value: Value, node: ast.AST, what: str) -> None:
+        self.obstruct(
+            "BC104",
+            node,
+            f"{what[:1].upper()}{what[1:]} on {_names(value)} is computed by JAX, and NumPy's answer may differ.",
+            f"Convert first with `np.asarray({_first(value)})`, or pass `--arrays numpy`.",
+        )
+
+    def asks_type(self, value: Value, node: ast.AST) -> None:
+        self.obstruct(
+            "BC113",
+            node,
+            f"The callback asks what type {_names(value)} has.",
+            f"Convert it first with `np.asarray({_first(value)})`.",
+        )
+
+    def obstruct(self, code: str, node: ast.AST, reason: str, way_out: str) -> None:
+        obstacle = Obstacle(code, node, reason, way_out)
+        if code not in self.accept:
+            raise Obstructed(obstacle)
+        self.accepted[code, node] = obstacle
+
+    def consume_by_numpy(self, value: Value) -> None:
+        """NumPy converts the value, element by element where it is a container."""
+        self.use(value, Use.NUMPY)
+
+    # Questions.
+
+    def scope_of(self, function: ast.AST) -> Scope:
+        return self.module.opened[function]
+
+    def is_outer(self, target: ast.Name, frame: Frame) -> bool:
+        """Whether a target belongs to a scope outside of the callback."""
+        scope = self.scope_of(frame.function)
+        if target.id not in scope.global_names | scope.nonlocal_names:
+            return False
+        home = self.module.home(target.id, scope)
+        return not any(home is self.scope_of(f.function) for f in frames(frame.parent))
+
+    def is_array_name(self, node: ast.expr) -> bool:
+        """Whether a name is bound once, to an array that NumPy makes."""
+        if not isinstance(node, ast.Name):
+            return False
+        binding = self.module.sole_binding(node)
+        if binding is None or not isinstance(binding.value, ast.Call):
+            return False
+        origin = self.module.origin(binding.value.func) or ""
+        return origin in {f"numpy.{name}" for name in ("zeros", "ones", "empty", "full", "array", "arange", "eye")}
+
+    def only_called(self, function: FunctionLike) -> bool:
+        """Whether a nested function is only ever called by its name."""
+        if isinstance(function, ast.Lambda):
+            return False
+        scope = self.module.scopes[function]
+        uses = self.module.references(function.name, scope)
+        return all(isinstance(p := self.module.parents[use], ast.Call) and p.func is use for use in uses)
+
+    def lexical_frame(self, function: FunctionLike, frame: Frame) -> Frame | None:
+        """The frame of the function in which `function` is defined, when that is being run."""
+        home = self.module.scopes[function]
+        while home.kind in (ScopeKind.COMPREHENSION, ScopeKind.TYPE_PARAMETERS) and home.parent:
+            home = home.parent
+        return next((f for f in frames(frame) if self.scope_of(f.function) is home), None)
+
+    def function_named(self, node: ast.expr, frame: Frame) -> FunctionLike | None:
+        """The function in sight that a callee means: a name, a lambda, or a method of `self`."""
+        if isinstance(node, ast.Lambda):
+            return node
+        if isinstance(node, ast.Name):
+            binding = self.module.sole_binding(node)
+            if binding is None:
+                return None
+            if isinstance(binding.value, ast.Lambda) and binding.kind is BindingKind.ASSIGNMENT:
+                return binding.value
+            return _plain(binding.node)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            return self._method(node.value, node.attr)
+        return None
+
+    def _method(self, base: ast.Name, name: str) -> FunctionLike | None:
+        owner = owner_of_self(base, self.module)
+        if owner is None or overridden(owner, name, self.module):
+            return None
+        found = [i for i in owner.body if isinstance(i, ast.FunctionDef) and i.name == name]
+        return _plain(found[0]) if len(found) == 1 else None
+
+    def match_parameters(
+        self, function: FunctionLike, values: Sequence[Value], call: ast.Call
+    ) -> Iterator[tuple[ast.arg, Value]]:
+        raise NotImplementedError
+
+
+def frames(frame: Frame | None) -> Iterator[Frame]:
+    while frame is not None:
+        yield frame
+        frame = frame.parent
+
+
+def owner_of_self(base: ast.Name, module: Module) -> ast.ClassDef | None:
+    """The class whose instance (or itself) `base` is: the first parameter of one of its methods."""
+    binding = module.sole_binding(base)
+    if binding is None or binding.kind is not BindingKind.PARAMETER:
+        return None
+    function = binding.scope.node
+    if not isinstance(function, ast.FunctionDef) or not isinstance(module.parents[function], ast.ClassDef):
+        return None
+    positional = [*function.args.posonlyargs, *function.args.args]
+    static = any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in function.decorator_list)
+    if static or not positional or positional[0] is not binding.node:
+        return None
+    owner = module.parents[function]
+    assert isinstance(owner, ast.ClassDef)
+    return owner
+
+
+def overridden(owner: ast.ClassDef, name: str, module: Module) -> bool:
+    """Whether another class of the module, which may derive from `owner`, defines `name` as well."""
+    return any(
+        isinstance(other, ast.ClassDef)
+        and other is not owner
+        and any(isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef) and item.name == name for item in other.body)
+        and _may_derive(other, owner, module)
+        for other in module.opened
+    )
+
+
+def _may_derive(other: ast.ClassDef, owner: ast.ClassDef, module: Module) -> bool:
+    for base in other.bases:
+        node = base.value if isinstance(base, ast.Subscript) else base
+        if isinstance(node, ast.Name):
+            binding = module.sole_binding(node)
+            if binding is None:
+                return True
+            if binding.node is owner:
+                return True
+            if isinstance(binding.node, ast.ClassDef) and _may_derive(binding.node, owner, module):
+                return True
+        elif not module.origins(node):
+            return True
+    return False
+
+
+def _plain(node: ast.AST) -> FunctionLike | None:
+    if isinstance(node, ast.FunctionDef) and not node.decorator_list:
+        return node
+    return None
+
+
+def _names(value: Value) -> str:
+    return " and ".join(f"`{name}`" for name in sorted(value.raw or value.view))
+
+
+def _first(value: Value) -> str:
+    return min(value.raw or value.view)

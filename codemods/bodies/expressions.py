@@ -1,0 +1,304 @@
+"""Expressions on abstract values: names, operators, indexing, attributes, comprehensions."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from codemods import hostlib
+from codemods.bodies.effects import Effects, frames
+from codemods.bodies.frames import Frame
+from codemods.bodies.values import ARRAY, CLEAN, Use, Value, container, element, join
+
+# Small enough for every integer dtype, and never negative: NumPy raises where JAX wraps around.
+_SMALL: Final = range(128)
+_FLOATS: Final = frozenset({"float16", "bfloat16", "float32", "float64"})
+_JAX_TEXT: Final = "The callback uses JAX itself (`{}`)."
+_JAX_WAY_OUT: Final = "It keeps getting JAX arrays; write it in NumPy to have it rewritten."
+
+
+class Expressions(Effects):
+    """`value` evaluates and leaves the use to the caller; `operand` counts it as any use."""
+
+    def operand(self, node: ast.expr, frame: Frame) -> Value:
+        value = self.value(node, frame)
+        self.use(value, Use.OTHER)
+        return value
+
+    def result(self, node: ast.expr, frame: Frame) -> Value:
+        """The value of a returned expression, which is written out as it stands."""
+        value = self.value(node, frame)
+        self.use(value, Use.INQUIRY)
+        return value
+
+    def value(self, node: ast.expr, frame: Frame) -> Value:
+        visit = getattr(self, f"_of_{type(node).__name__}", None)
+        if visit is None:
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.expr):
+                    self.operand(child, frame)
+            return CLEAN
+        found: Value = visit(node, frame)
+        return found
+
+    def iterate(self, node: ast.expr, frame: Frame) -> Value:
+        """The elements of what is iterated over."""
+        return element(self.value(node, frame))
+
+    def look_up(self, name: str, frame: Frame) -> Value:
+        if name in frame.env:
+            return frame.env[name]
+        inner = frame
+        for outer in frames(frame.parent):
+            known = outer.nested.get(inner.function, outer.ever)
+            if name in known:
+                return known[name]
+            inner = outer
+        return CLEAN
+
+    # Leaves.
+
+    def _of_Constant(self, node: ast.Constant, frame: Frame) -> Value:
+        return CLEAN if node.value is None or isinstance(node.value, str | bytes) else ARRAY
+
+    def _of_Name(self, node: ast.Name, frame: Frame) -> Value:
+        value = self.look_up(node.id, frame)
+        if value is CLEAN:
+            self._refuse_jax(node)
+        return value
+
+    def _refuse_jax(self, node: ast.expr) -> None:
+        origins = self.module.origins(node)
+        jax = [origin for origin in origins if origin == "jax" or origin.startswith("jax.")]
+        if jax and not set(jax) <= hostlib.JAX_DTYPES:
+            self.obstruct("BC103", node, _JAX_TEXT.format(ast.unparse(node)), _JAX_WAY_OUT)
+
+    def _of_JoinedStr(self, node: ast.JoinedStr, frame: Frame) -> Value:
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                self._format(part, frame)
+        return CLEAN
+
+    def _format(self, node: ast.FormattedValue, frame: Frame) -> None:
+        value = self.operand(node.value, frame)
+        if value.raw and (value.form != "array" or node.conversion == ord("r")):
+            self.arithmetic_differs(value, node, "the text")
+        if node.format_spec is not None:
+            self.operand(node.format_spec, frame)
+
+    # Containers.
+
+    def _of_Tuple(self, node: ast.Tuple | ast.List | ast.Set, frame: Frame) -> Value:
+        return container(self.value(item, frame) for item in node.elts)
+
+    _of_List = _of_Set = _of_Tuple
+
+    def _of_Dict(self, node: ast.Dict, frame: Frame) -> Value:
+        for key in node.keys:
+            if key is not None:
+                self.operand(key, frame)
+        return container(self.value(value, frame) for value in node.values)
+
+    def _of_Starred(self, node: ast.Starred, frame: Frame) -> Value:
+        return self.iterate(node.value, frame)
+
+    def _of_ListComp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, frame: Frame) -> Value:
+        with self._comprehension(node.generators, frame):
+            return container([self.value(node.elt, frame)])
+
+    _of_SetComp = _of_GeneratorExp = _of_ListComp
+
+    def _of_DictComp(self, node: ast.DictComp, frame: Frame) -> Value:
+        with self._comprehension(node.generators, frame):
+            self.operand(node.key, frame)
+            return container([self.value(node.value, frame)])
+
+    def _comprehension(self, generators: list[ast.comprehension], frame: Frame) -> _Restored:
+        restored = _Restored(frame)
+        for generator in generators:
+            self.bind_target(generator.target, self.iterate(generator.iter, frame), frame)
+            for condition in generator.ifs:
+                self.operand(condition, frame)
+        return restored
+
+    def bind_target(self, target: ast.expr, value: Value, frame: Frame) -> None:
+        """Binds the variables of a comprehension, which only its own scope sees."""
+        if isinstance(target, ast.Name):
+            frame.env[target.id] = value
+        elif isinstance(target, ast.Tuple | ast.List):
+            for item in target.elts:
+                self.bind_target(item, element(value), frame)
+        elif isinstance(target, ast.Starred):
+            self.bind_target(target.value, container([value]), frame)
+
+    # Operators.
+
+    def _of_BinOp(self, node: ast.BinOp, frame: Frame) -> Value:
+        left, right = self.operand(node.left, frame), self.operand(node.right, frame)
+        if not (left.raw or right.raw):
+            if "tree" in (left.form, right.form):
+                return container([left, right])
+            return ARRAY
+        if not (isinstance(node.op, ast.Add | ast.Sub | ast.Mult) and self._same_answer(node, left, right)):
+            self.arithmetic_differs(join([left, right]), node, f"`{ast.unparse(node)}`")
+        return self._computed(node, left if left.raw else right)
+
+    def _same_answer(self, node: ast.BinOp, left: Value, right: Value) -> bool:
+        """Whether JAX and NumPy agree on `+ - *`, given what is known of the dtypes."""
+        if left.raw and right.raw:
+            same_name = (
+                isinstance(node.left, ast.Name) and isinstance(node.right, ast.Name) and node.left.id == node.right.id
+            )
+            known = left.dtype is not None and left.dtype == right.dtype
+            return (same_name and left.form != "tree") or known
+        raw, other = (left, node.right) if left.raw else (right, node.left)
+        return _is_neutral_number(other, raw.dtype)
+
+    def _computed(self, node: ast.expr, operand: Value) -> Value:
+        self.arithmetic = self.arithmetic or node
+        form = operand.form
+        return Value(operand.raw, operand.view, form=form, dtype=operand.dtype)
+
+    def _of_UnaryOp(self, node: ast.UnaryOp, frame: Frame) -> Value:
+        value = self.operand(node.operand, frame)
+        if not value.raw or isinstance(node.op, ast.Not):
+            return ARRAY
+        return self._computed(node, value)
+
+    def _of_Compare(self, node: ast.Compare, frame: Frame) -> Value:
+        values = [self.operand(part, frame) for part in (node.left, *node.comparators)]
+        if not any(value.raw for value in values):
+            return ARRAY
+        if all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops):
+            return ARRAY
+        self._compare_raw(node, values)
+        raw = join(value for value in values if value.raw)
+        return Value(raw.raw, raw.view, form="array", dtype="bool")
+
+    def _compare_raw(self, node: ast.Compare, values: list[Value]) -> None:
+        parts = [node.left, *node.comparators]
+        raw = [value for value in values if value.raw]
+        others = [part for part, value in zip(parts, values, strict=True) if not value.raw]
+        membership = any(isinstance(op, ast.In | ast.NotIn) for op in node.ops)
+        if membership and all(value.form == "tree" for value in raw):
+            return
+        same = len(raw) == 1 and all(_is_neutral_number(other, raw[0].dtype) for other in others)
+        if membership or not (same or (len(raw) > 1 and not others and len({v.dtype for v in raw} - {None}) == 1)):
+            self.arithmetic_differs(join(raw), node, f"`{ast.unparse(node)}`")
+        self.arithmetic = self.arithmetic or node
+
+    def _of_BoolOp(self, node: ast.BoolOp, frame: Frame) -> Value:
+        return join(self.operand(part, frame) for part in node.values)
+
+    def _of_IfExp(self, node: ast.IfExp, frame: Frame) -> Value:
+        self.operand(node.test, frame)
+        return join([self.value(node.body, frame), self.value(node.orelse, frame)])
+
+    def _of_NamedExpr(self, node: ast.NamedExpr, frame: Frame) -> Value:
+        value = self.value(node.value, frame)
+        frame.bind(node.target.id, value)
+        return value
+
+    # Attributes and indexing.
+
+    def _of_Attribute(self, node: ast.Attribute, frame: Frame) -> Value:
+        if self.module.origins(node):
+            self._refuse_jax(node)
+            return CLEAN
+        value = self.value(node.value, frame)
+        if node.attr in hostlib.ARRAY_INQUIRIES:
+            self.use(value, Use.INQUIRY)
+            return ARRAY if node.attr != "shape" else CLEAN
+        self.use(value, Use.OTHER)
+        if not value.raw:
+            return Value(view=value.view)
+        if node.attr in hostlib.ARRAY_ATTRIBUTES:
+            return Value(value.raw, value.view, form="array", dtype=value.dtype if node.attr in ("T", "mT") else None)
+        self.arithmetic_differs(value, node, f"the attribute `{node.attr}`")
+        return Value(value.raw, value.view)
+
+    def _of_Subscript(self, node: ast.Subscript, frame: Frame) -> Value:
+        value = self.value(node.value, frame)
+        index = self.operand(node.slice, frame)
+        if not value.view:
+            if index.raw and value.form != "tree":
+                self.arithmetic_differs(index, node, "indexing")
+            return CLEAN if value.form == "tree" else Value(form=value.form)
+        if value.form != "tree":
+            self.use(value, Use.OTHER)
+            if value.raw and not self._index_agrees(node.slice, frame):
+                self.arithmetic_differs(value, node, f"the index in `{ast.unparse(node)}`")
+        return element(value) if value.form != "array" else Value(value.raw, value.view, form="array", dtype=value.dtype)
+
+    def _index_agrees(self, index: ast.expr, frame: Frame) -> bool:
+        """Whether an index means the same to JAX, which clamps, and to NumPy, which raises."""
+        match index:
+            case ast.Tuple(elts=parts):
+                return all(self._index_agrees(part, frame) for part in parts)
+            case ast.Slice(lower=lower, upper=upper, step=step):
+                return all(part is None or not self.value(part, frame).view for part in (lower, upper, step))
+            case ast.Constant(value=value):
+                return value is None or value is Ellipsis or isinstance(value, str) or value == 0
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=1)):
+                return True
+        return self.module.origin(index) == "numpy.newaxis"
+
+    def _of_Slice(self, node: ast.Slice, frame: Frame) -> Value:
+        return join(self.operand(part, frame) for part in (node.lower, node.upper, node.step) if part)
+
+    # What leaves the straight path.
+
+    def _of_Lambda(self, node: ast.Lambda, frame: Frame) -> Value:
+        for default in (*node.args.defaults, *node.args.kw_defaults):
+            if default is not None:
+                self.keep(self.operand(default, frame), default, "a default argument")
+        self.capture(node, frame)
+        return CLEAN
+
+    def capture(self, function: ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef, frame: Frame) -> None:
+        """A nested function may outlive the call, and with it what it captures."""
+        frame.capture(function)
+        scope = self.module.opened[function]
+        for inner in ast.walk(function):
+            if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load) and inner.id not in scope.bindings:
+                value = self.look_up(inner.id, frame)
+                for name in value.view:
+                    self.usages[name].escape = self.usages[name].escape or function
+                self.use(value, Use.OTHER)
+
+    def _of_Yield(self, node: ast.Yield, frame: Frame) -> Value:
+        if node.value is not None:
+            value = self.operand(node.value, frame)
+            frame.yields.append(value)
+            for name in value.view:
+                self.usages[name].escape = self.usages[name].escape or node
+        return CLEAN
+
+    def _of_YieldFrom(self, node: ast.YieldFrom, frame: Frame) -> Value:
+        frame.yields.append(self.operand(node.value, frame))
+        return CLEAN
+
+    def _of_Await(self, node: ast.Await, frame: Frame) -> Value:
+        return self.operand(node.value, frame)
+
+
+class _Restored:
+    """Gives the names of a comprehension back to the enclosing scope."""
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame, self.before = frame, dict(frame.env)
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *_: object) -> None:
+        self.frame.env = self.before
+
+
+def _is_neutral_number(node: ast.expr, dtype: str | None) -> bool:
+    """Whether a Python number promotes alike in JAX and NumPy."""
+    if not isinstance(node, ast.Constant) or isinstance(node.value, bool):
+        return False
+    if isinstance(node.value, int):
+        return node.value in _SMALL
+    return isinstance(node.value, float) and dtype in _FLOATS

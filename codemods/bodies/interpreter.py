@@ -1,0 +1,386 @@
+"""Runs a callback's body on abstract values: statements, names and frames.
+
+Two passes are made, so that a nested function sees every value that its enclosing function ever binds.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+from codemods.bodies.calls import Calls
+from codemods.bodies.frames import Frame, FunctionLike, Usage
+from codemods.bodies.values import CLEAN, Form, Obstacle, Obstructed, Value, container, element, join
+from codemods.names import Module, parameters
+
+__all__ = ["Argument", "BodyReport", "Usage", "analyse"]
+
+_LOOP_PASSES: Final = 3
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Argument:
+    """What the call sites show of one parameter that they supply.
+
+    Attributes:
+      form: `array` when every call site passes one array, `tree` for `*args` and `**kwargs`.
+      dtype: the dtype's name, when every call site shows the same.
+    """
+
+    form: Form = "any"
+    dtype: str | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class BodyReport:
+    """What a body does with its arguments.
+
+    Attributes:
+      obstacle: what keeps the callback from being rewritten; None when nothing does.
+      usages: one entry a supplied parameter.
+      returns: the value of each `return` of this very function; of a lambda, that of its body.
+      falls_through: whether control may reach the end of the body.
+      accepted: what would have been an obstacle, but for the user's options.
+      arithmetic: the first place where NumPy computes on floats what JAX did, subnormals apart alike.
+    """
+
+    obstacle: Obstacle | None
+    usages: Mapping[str, Usage]
+    returns: Mapping[ast.AST, Value]
+    falls_through: bool = False
+    accepted: tuple[Obstacle, ...] = ()
+    arithmetic: ast.AST | None = None
+
+
+def analyse(
+    function: FunctionLike, arguments: Mapping[str, Argument], module: Module, accept: frozenset[str] = frozenset()
+) -> BodyReport:
+    """Analyses `function` for the parameters that call sites supply; `accept` names codes to let pass."""
+    interpreter = Interpreter(module, frozenset(arguments), accept)
+    try:
+        frame = interpreter.run(function, arguments)
+    except Obstructed as stop:
+        return BodyReport(stop.obstacle, interpreter.usages, {})
+    return BodyReport(
+        None,
+        interpreter.usages,
+        frame.returns,
+        not frame.ended and not isinstance(function, ast.Lambda),
+        tuple(interpreter.accepted.values()),
+        interpreter.arithmetic,
+    )
+
+
+class Interpreter(Calls):
+    """The statements; expressions and calls are in the base classes."""
+
+    def run(self, function: FunctionLike, arguments: Mapping[str, Argument]) -> Frame:
+        frame = self.root = Frame(function, None)
+        for _ in range(2):
+            frame.env, frame.ended = {}, False
+            frame.returns.clear()
+            frame.nested.clear()
+            for parameter in parameters(function.args):
+                self._bind_parameter(parameter, function, arguments.get(parameter.arg), frame)
+            self._run_body(function, frame)
+            self._run_nested(frame)
+        return frame
+
+    def _bind_parameter(
+        self, parameter: ast.arg, function: FunctionLike, argument: Argument | None, frame: Frame
+    ) -> None:
+        if argument is None:
+            frame.bind(parameter.arg, CLEAN)
+            return
+        name = frozenset({parameter.arg})
+        star = parameter in (function.args.vararg, function.args.kwarg)
+        frame.bind(parameter.arg, Value(name, name, name, "tree" if star else argument.form, dtype=argument.dtype))
+
+    def _run_body(self, function: FunctionLike, frame: Frame) -> None:
+        if isinstance(function, ast.Lambda):
+            frame.returns[function] = self.result(function.body, frame)
+        else:
+            self.block(function.body, frame)
+
+    def _run_nested(self, frame: Frame) -> None:
+        """Runs the functions defined in the body, as whoever they are handed to may call them."""
+        for function in list(frame.nested):
+            inner = Frame(function, frame)
+            for parameter in parameters(function.args):
+                inner.bind(parameter.arg, CLEAN)
+            self._run_body(function, inner)
+            self._run_nested(inner)
+            result = join([*inner.returns.values(), *inner.yields])
+            if result.raw and function not in self.contained and not self.only_called(function):
+                self.hand_out(result, function, "the result of a nested function")
+
+    def call_function(self, function: FunctionLike, frame: Frame, values: Sequence[Value], call: ast.Call) -> Value:
+        """The result of calling a function in sight with these values."""
+        key = (function, tuple(values))
+        if function in self.active or len(self.active) > 8:
+            return self.unknown_code(values, call)
+        if key in self.results:
+            return self.results[key]
+        lexical = self.lexical_frame(function, frame)
+        inner = Frame(function, lexical)
+        for parameter, value in self.match_parameters(function, values, call):
+            inner.bind(parameter.arg, value)
+        self.active.append(function)
+        try:
+            self._run_body(function, inner)
+            self._run_nested(inner)
+        finally:
+            self.active.pop()
+        result = join(inner.returns.values())
+        if inner.yields:
+            result = container(inner.yields)
+        if lexical is None:  # a nested function's result depends on what it captures, too
+            self.results[key] = result
+        return result
+
+    # Statements.
+
+    def block(self, statements: Sequence[ast.stmt], frame: Frame) -> None:
+        """Runs statements; `frame.ended` tells whether control leaves before their end."""
+        for statement in statements:
+            if frame.ended:
+                break
+            visit = getattr(self, f"_do_{type(statement).__name__}", None)
+            if visit is not None:
+                visit(statement, frame)
+
+    def branches(self, blocks: Iterable[Sequence[ast.stmt]], frame: Frame) -> None:
+        """Runs each block from the same state, and joins those that reach their end."""
+        before, ends = frame.env, []
+        for statements in blocks:
+            frame.env, frame.ended = dict(before), False
+            self.block(statements, frame)
+            if not frame.ended:
+                ends.append(frame.env)
+        frame.ended = not ends
+        frame.env = join_environments(ends) if ends else before
+
+    def _do_Expr(self, node: ast.Expr, frame: Frame) -> None:
+        self.operand(node.value, frame)
+
+    def _do_Return(self, node: ast.Return, frame: Frame) -> None:
+        if node.value is not None:
+            frame.returns[node] = self.result(node.value, frame)
+        frame.ended = True
+
+    def _do_Raise(self, node: ast.Raise, frame: Frame) -> None:
+        for part in (node.exc, node.cause):
+            if part is not None:
+                self.keep(self.operand(part, frame), part, "an exception")
+        frame.ended = True
+
+    def _do_Break(self, node: ast.stmt, frame: Frame) -> None:
+        frame.loop_exits.append(frame.env)
+        frame.ended = True
+
+    def _do_Continue(self, node: ast.stmt, frame: Frame) -> None:
+        frame.loop_continues.append(frame.env)
+        frame.ended = True
+
+    def _do_Assert(self, node: ast.Assert, frame: Frame) -> None:
+        self.operand(node.test, frame)
+        if node.msg:
+            self.keep(self.operand(node.msg, frame), node.msg, "an exception")
+
+    def _do_Delete(self, node: ast.Delete, frame: Frame) -> None:
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                frame.env.pop(target.id, None)
+            elif isinstance(target, ast.Subscript | ast.Attribute) and self.value(target.value, frame).raw:
+                self.write_into(self.value(target.value, frame), target)
+
+    def _do_Assign(self, node: ast.Assign, frame: Frame) -> None:
+        value = self.value(node.value, frame)
+        for target in node.targets:
+            self.assign(target, value, frame, node.value)
+
+    def _do_AnnAssign(self, node: ast.AnnAssign, frame: Frame) -> None:
+        if node.value is not None:
+            self.assign(node.target, self.value(node.value, frame), frame, node.value)
+
+    def _do_AugAssign(self, node: ast.AugAssign, frame: Frame) -> None:
+        value = self.operand(node.value, frame)
+        if isinstance(node.target, ast.Name):
+            old = self.value(node.target, frame)
+            if old.view and not (old.form == "tree" and old.local):
+                self.write_into(old, node, rebinds=True)
+            if value.raw and not (old.form == "tree" and old.local):
+                self.arithmetic_differs(value, node, "an augmented assignment")
+            if old.form == "tree":
+                self.assign(node.target, container([old, value]), frame, node.value)
+            return
+        self.assign(node.target, value, frame, node.value)
+
+    def _do_If(self, node: ast.If, frame: Frame) -> None:
+        self.operand(node.test, frame)
+        self.branches([node.body, node.orelse], frame)
+
+    def _do_Match(self, node: ast.Match, frame: Frame) -> None:
+        subject = self.operand(node.subject, frame)
+        if subject.raw:
+            self.asks_type(subject, node)
+        for case in node.cases:
+            for pattern in ast.walk(case.pattern):
+                name = getattr(pattern, "name", None) or getattr(pattern, "rest", None)
+                if isinstance(name, str):
+                    frame.bind(name, element(subject))
+            if case.guard:
+                self.operand(case.guard, frame)
+        self.branches([*(case.body for case in node.cases), ()], frame)
+
+    def _do_While(self, node: ast.While, frame: Frame) -> None:
+        def once() -> None:
+            self.operand(node.test, frame)
+            self.block(node.body, frame)
+
+        left = self._loop(once, node.orelse, frame)
+        endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
+        frame.ended = endless and not left
+
+    def _do_For(self, node: ast.For | ast.AsyncFor, frame: Frame) -> None:
+        iterated = self.iterate(node.iter, frame)
+
+        def once() -> None:
+            self.assign(node.target, iterated, frame, None)
+            self.block(node.body, frame)
+
+        self._loop(once, node.orelse, frame)
+
+    _do_AsyncFor = _do_For
+
+    def _loop(self, once: Callable[[], None], otherwise: Sequence[ast.stmt], frame: Frame) -> bool:
+        """Runs a loop to its fixed point; returns whether a `break` leaves it."""
+        outer = frame.loop_exits, frame.loop_continues
+        frame.loop_exits, frame.loop_continues = [], []
+        state = dict(frame.env)
+        for _ in range(_LOOP_PASSES):
+            frame.env, frame.ended = dict(state), False
+            once()
+            ends = [state, *frame.loop_exits, *frame.loop_continues] + ([] if frame.ended else [frame.env])
+            state = join_environments(ends)
+        left = bool(frame.loop_exits)
+        frame.env, frame.ended = state, False
+        frame.loop_exits, frame.loop_continues = outer
+        self.block(otherwise, frame)
+        frame.ended = frame.ended and not left
+        return left
+
+    def _do_With(self, node: ast.With | ast.AsyncWith, frame: Frame) -> None:
+        for item in node.items:
+            value = self.operand(item.context_expr, frame)
+            if item.optional_vars:
+                self.assign(item.optional_vars, value, frame, item.context_expr)
+        self.block(node.body, frame)
+
+    _do_AsyncWith = _do_With
+
+    def _do_Try(self, node: ast.Try, frame: Frame) -> None:
+        before = dict(frame.env)
+        self.block(node.body, frame)
+        ended_body, after = frame.ended, frame.env
+        frame.ended = False
+        # An exception may leave the body anywhere.
+        risen = join_environments([before, after, *frame.snapshots_since(before)])
+        ends = []
+        if not ended_body:
+            self.block(node.orelse, frame)
+            if not frame.ended:
+                ends.append(frame.env)
+        for handler in node.handlers:
+            frame.env, frame.ended = dict(risen), False
+            if handler.name:
+                frame.bind(handler.name, CLEAN)
+            self.block(handler.body, frame)
+            if not frame.ended:
+                ends.append(frame.env)
+        frame.ended = not ends
+        frame.env = join_environments(ends) if ends else dict(risen)
+        ended, frame.ended = frame.ended, False
+        self.block(node.finalbody, frame)
+        frame.ended = frame.ended or ended
+
+    _do_TryStar = _do_Try
+
+    def _do_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef, frame: Frame) -> None:
+        for default in (*node.args.defaults, *node.args.kw_defaults, *node.decorator_list):
+            if default is not None:
+                self.keep(self.operand(default, frame), default, "a default argument")
+        self.capture(node, frame)
+        frame.bind(node.name, CLEAN)
+
+    _do_AsyncFunctionDef = _do_FunctionDef
+
+    def _do_ClassDef(self, node: ast.ClassDef, frame: Frame) -> None:
+        for item in node.body:
+            if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef):
+                self.capture(item, frame)
+            else:
+                self.block([item], frame)
+        frame.bind(node.name, CLEAN)
+
+    # Targets.
+
+    def assign(self, target: ast.expr, value: Value, frame: Frame, source: ast.expr | None) -> None:
+        match target:
+            case ast.Name(id=name):
+                if self.is_outer(target, frame):
+                    self.keep(value, target, f"`{name}` of an outer scope")
+                frame.bind(name, value)
+            case ast.Starred(value=inner):
+                self.assign(inner, container([value]), frame, None)
+            case ast.Tuple(elts=targets) | ast.List(elts=targets):
+                self._unpack(targets, value, frame, source)
+            case ast.Subscript():
+                self._assign_item(target, value, frame)
+            case ast.Attribute():
+                self.write_attribute(target, value, frame)
+
+    def _unpack(self, targets: list[ast.expr], value: Value, frame: Frame, source: ast.expr | None) -> None:
+        pairwise = (
+            isinstance(source, ast.Tuple | ast.List)
+            and len(source.elts) == len(targets)
+            and not any(isinstance(e, ast.Starred) for e in (*targets, *source.elts))
+        )
+        if pairwise:
+            assert isinstance(source, ast.Tuple | ast.List)
+            values = [self.value(part, frame) for part in source.elts]
+            for target, part, found in zip(targets, source.elts, values, strict=True):
+                self.assign(target, found, frame, part)
+            return
+        for target in targets:
+            self.assign(target, element(value), frame, None)
+
+    def _assign_item(self, target: ast.Subscript, value: Value, frame: Frame) -> None:
+        base = self.value(target.value, frame)
+        self.operand(target.slice, frame)
+        if base.view and not (base.form == "tree" and base.local):
+            self.write_into(base, target)
+        elif base.form == "tree" and base.local and isinstance(target.value, ast.Name):
+            frame.bind(target.value.id, container([base, value]))
+        elif base.form == "array" or self.is_array_name(target.value) or _selects_by_ellipsis(target):
+            self.consume_by_numpy(value)
+        else:
+            self.keep(value, target, f"`{ast.unparse(target.value)}`")
+
+    def write_attribute(self, target: ast.Attribute, value: Value, frame: Frame) -> None:
+        base = self.value(target.value, frame)
+        if base.view:
+            self.write_into(base, target)
+        self.keep(value, target, f"`{ast.unparse(target)}`")
+
+
+def join_environments(environments: Sequence[Mapping[str, Value]]) -> dict[str, Value]:
+    names = {name for environment in environments for name in environment}
+    return {name: join(e[name] for e in environments if name in e) for name in names}
+
+
+def _selects_by_ellipsis(target: ast.Subscript) -> bool:
+    parts = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
+    return any(isinstance(part, ast.Constant) and part.value is Ellipsis for part in parts)

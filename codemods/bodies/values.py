@@ -1,0 +1,102 @@
+"""What the analysis knows of a value inside a callback."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import enum
+from collections.abc import Iterable
+from typing import Literal
+
+Form = Literal["array", "tree", "any"]
+
+
+class Use(enum.IntEnum):
+    """How a parameter is used as it arrives, from what needs no conversion to what needs one."""
+
+    INQUIRY = 0
+    CONVERTED = 1
+    NUMPY = 2
+    OTHER = 3
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Value:
+    """A value, by what separates the original program from the migrated one.
+
+    Attributes:
+      raw: the parameters for which this is, or contains, a `jax.Array` in the original.
+      view: the parameters whose memory it may share in the migrated program; a superset of `raw`.
+      direct: the parameters of which it is the argument itself, or a piece of it.
+      form: `array` for one array or scalar, `tree` for a Python container, `any` when unknown.
+      local: whether it is a container made in this body, which nothing else holds.
+      dtype: the name of a raw array's dtype, where the call site shows it.
+    """
+
+    raw: frozenset[str] = frozenset()
+    view: frozenset[str] = frozenset()
+    direct: frozenset[str] = frozenset()
+    form: Form = "any"
+    local: bool = False
+    dtype: str | None = None
+
+    def with_form(self, form: Form) -> Value:
+        return dataclasses.replace(self, form=form)
+
+    @property
+    def is_clean(self) -> bool:
+        return not self.view
+
+
+CLEAN = Value()
+ARRAY = Value(form="array")
+TREE = Value(form="tree", local=True)
+
+
+def join(values: Iterable[Value]) -> Value:
+    """The value that may be any of `values`."""
+    found = list(values)
+    if not found:
+        return CLEAN
+    if len(found) == 1:
+        return found[0]
+    forms = {value.form for value in found}
+    dtypes = {value.dtype for value in found if value.raw}
+    return Value(
+        raw=frozenset().union(*(value.raw for value in found)),
+        view=frozenset().union(*(value.view for value in found)),
+        direct=frozenset().union(*(value.direct for value in found)),
+        form=forms.pop() if len(forms) == 1 else "any",
+        local=all(value.local or value.is_clean for value in found) and any(value.local for value in found),
+        dtype=dtypes.pop() if len(dtypes) == 1 else None,
+    )
+
+
+def container(values: Iterable[Value]) -> Value:
+    """A Python container of `values`, made here."""
+    inner = join(values)
+    return Value(inner.raw, inner.view, inner.direct, "tree", local=True)
+
+
+def element(value: Value) -> Value:
+    """An element of a container, or a row of an array."""
+    form: Form = "array" if value.form == "array" else "any"
+    return Value(value.raw, value.view, value.direct, form, dtype=value.dtype if form == "array" else None)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Obstacle:
+    """The one thing that keeps a callback from being rewritten."""
+
+    code: str
+    node: ast.AST
+    reason: str
+    way_out: str = ""
+
+
+class Obstructed(Exception):
+    """Raised where the analysis meets an obstacle."""
+
+    def __init__(self, obstacle: Obstacle) -> None:
+        super().__init__(obstacle.reason)
+        self.obstacle = obstacle

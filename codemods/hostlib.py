@@ -1,0 +1,131 @@
+"""What is known of the host libraries' functions: data, no logic.
+
+Each name was tried on `jax.Array` arguments; `tests/codemods/test_hostlib.py` repeats that on the installed
+releases: a function of `FRESH` or `VIEWING` converts its arrays to NumPy before it computes, whereas one that
+calls the argument's own method (`np.sum`, `np.argsort`) computes in JAX and stands in no table.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+
+def _qualified(prefix: str, names: str) -> frozenset[str]:
+    return frozenset(f"{prefix}.{name}" for name in names.split())
+
+
+UFUNCS: Final = _qualified(
+    "numpy",
+    "abs absolute acos acosh add arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 "
+    "atanh bitwise_and bitwise_count bitwise_invert bitwise_left_shift bitwise_not bitwise_or "
+    "bitwise_right_shift bitwise_xor cbrt ceil conj conjugate copysign cos cosh deg2rad degrees divide divmod "
+    "equal exp exp2 expm1 fabs float_power floor floor_divide fmax fmin fmod frexp gcd greater greater_equal "
+    "heaviside hypot invert isfinite isinf isnan lcm ldexp left_shift less less_equal log log10 log1p log2 "
+    "logaddexp logaddexp2 logical_and logical_not logical_or logical_xor matmul maximum minimum mod modf "
+    "multiply negative nextafter not_equal positive pow power rad2deg radians reciprocal remainder right_shift "
+    "rint sign signbit sin sinh spacing sqrt square subtract tan tanh true_divide trunc vecdot",
+)
+
+CONVERTING: Final = frozenset({"numpy.asarray", "numpy.array", "numpy.ascontiguousarray", "numpy.asfortranarray"})
+
+FRESH: Final = (
+    UFUNCS
+    | _qualified(
+        "numpy",
+        "allclose angle append argwhere array_equal average bincount block column_stack concat concatenate "
+        "convolve copy corrcoef correlate count_nonzero cov cross dot dstack ediff1d flatnonzero full_like "
+        "geomspace gradient histogram histogram2d hstack i0 inner insert interp intersect1d isclose isin "
+        "isneginf isposinf kron lexsort linspace logspace median nan_to_num nanargmax nanargmin nancumprod "
+        "nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar "
+        "ones_like outer pad partition percentile poly polyadd polyder polyfit polymul polysub polyval "
+        "quantile roll roots select setdiff1d setxor1d sinc sort sort_complex stack tensordot tile trapezoid tril "
+        "triu union1d unique unwrap vander vdot vstack where zeros_like empty_like",
+    )
+    | _qualified(
+        "numpy.linalg",
+        "cholesky cond det eig eigh eigvals eigvalsh inv lstsq matrix_norm matrix_power matrix_rank multi_dot "
+        "norm pinv qr slogdet solve svd svdvals vector_norm",
+    )
+    | _qualified(
+        "numpy.fft",
+        "fft fft2 fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft rfft2 rfftn",
+    )
+)
+
+SCALAR_TYPES: Final = _qualified(
+    "numpy",
+    "bool_ bool int8 int16 int32 int64 intp uint8 uint16 uint32 uint64 float16 float32 float64 complex64 "
+    "complex128 double single half",
+)
+
+VIEWING: Final = _qualified(
+    "numpy",
+    "asarray_chkfinite atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_to diag diagonal einsum "
+    "expand_dims fliplr flipud ravel real_if_close rot90",
+)
+
+# Defers to the argument's own method or indexing, with the same values whoever computes.
+NEUTRAL: Final = _qualified("numpy", "flip moveaxis permute_dims reshape squeeze swapaxes transpose")
+
+INQUIRIES: Final = _qualified("numpy", "shape ndim size")
+
+# Whole modules whose functions convert their arguments and keep nothing.
+SAFE_MODULES: Final = ("scipy.special.", "scipy.linalg.")
+
+# Of these modules, the functions that take a function, and so hand arrays to code of the user's.
+TAKES_FUNCTION: Final = frozenset({"numpy.vectorize", "numpy.frompyfunc", "numpy.apply_along_axis", "numpy.piecewise"})
+
+ARRAY_INQUIRIES: Final = frozenset({"shape", "dtype", "ndim", "size", "itemsize", "nbytes"})
+ARRAY_ATTRIBUTES: Final = frozenset({"T", "mT", "real", "imag"})
+NEUTRAL_METHODS: Final = frozenset({"reshape", "ravel", "flatten", "copy", "transpose", "squeeze", "swapaxes"})
+PYTHON_METHODS: Final = frozenset({"item", "tolist"})
+MAPPING_METHODS: Final = frozenset({"items", "keys", "values"})
+# Of NumPy's methods, those whose result may share the array's memory.
+VIEWING_METHODS: Final = frozenset(
+    {"reshape", "ravel", "transpose", "squeeze", "swapaxes", "view", "diagonal", "getfield", "__array__"}
+)
+WRITING_METHODS: Final = frozenset({"sort", "fill", "put", "resize", "partition", "setfield", "itemset", "setflags"})
+LIST_METHODS: Final = frozenset({"append", "extend", "insert", "add", "update", "setdefault", "appendleft"})
+
+# Calls `__float__`, `__int__` or `__complex__` of the argument.
+SCALAR_BUILTINS: Final = frozenset({"int", "float", "complex"})
+MATH_ON_FLOATS: Final = _qualified(
+    "math",
+    "acos acosh asin asinh atan atan2 atanh cbrt copysign cos cosh degrees erf erfc exp exp2 expm1 fabs fmod "
+    "gamma hypot isfinite isinf isnan ldexp lgamma log log10 log1p log2 modf pow radians sin sinh sqrt tan tanh",
+)
+# Look at an argument's elements or truth, and keep nothing.
+READING_BUILTINS: Final = frozenset({"len", "bool", "any", "all", "range"})
+UNPACKING_BUILTINS: Final = frozenset(
+    {"list", "tuple", "iter", "reversed", "enumerate", "zip", "next", "sorted", "max", "min", "dict", "set"}
+)
+SAFE_BUILTINS: Final = (
+    READING_BUILTINS
+    | SCALAR_BUILTINS
+    | UNPACKING_BUILTINS
+    | frozenset({"sum", "abs", "round", "print", "repr", "str", "isinstance", "divmod", "pow", "type", "slice", "id"})
+)
+ASKS_TYPE: Final = frozenset({"isinstance", "issubclass", "type", "hasattr", "getattr", "callable", "id", "hash"})
+READS_FRAME: Final = frozenset({"locals", "vars", "globals", "eval", "exec", "dir", "super"})
+
+JAX_DTYPES: Final = _qualified(
+    "jax.numpy",
+    "bool_ int4 uint4 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 "
+    "complex64 complex128 float8_e4m3fn float8_e5m2 pi e inf nan newaxis",
+)
+
+# Hold no argument back and suppress no exception, so that a write may follow the block.
+PLAIN_CONTEXTS: Final = frozenset(
+    {
+        "numpy.errstate",
+        "numpy.printoptions",
+        "warnings.catch_warnings",
+        "contextlib.nullcontext",
+        "contextlib.closing",
+        "threading.Lock",
+        "threading.RLock",
+        "open",
+        "tempfile.TemporaryDirectory",
+        "tempfile.NamedTemporaryFile",
+    }
+)
