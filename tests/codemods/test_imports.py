@@ -33,10 +33,16 @@ def modules_after(*arguments: str, command: str = "migrate", cwd: Path) -> tuple
 
 
 @pytest.mark.parametrize("command", ["migrate", "lint"])
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], []])
+@pytest.mark.parametrize("arguments", [["--help"], []])
 def test_help_loads_no_parser(tmp_path, command, arguments):
     _, modules = modules_after(*arguments, command=command, cwd=tmp_path)
     assert modules.isdisjoint(HEAVY + PARSERS)
+
+
+def test_the_version_needs_no_library_that_it_is_not_about(tmp_path):
+    status, modules = modules_after("--version", cwd=tmp_path)
+    assert status == 0
+    assert modules.isdisjoint((*HEAVY, "libcst"))
 
 
 def test_a_tree_without_candidates_loads_no_parser(tmp_path):
