@@ -107,7 +107,7 @@ def python_files(paths: Sequence[Path], on_error: OnError) -> Iterator[str]:
         try:
             mode = os.stat(path).st_mode
         except (OSError, ValueError) as error:
-            on_error(path, "does not exist" if isinstance(error, FileNotFoundError) else _reason(error))
+            on_error(path, _why_missing(error))
             continue
         if stat.S_ISDIR(mode):
             yield from _walk(path, seen, on_error)
@@ -307,8 +307,14 @@ def _rules_above(root: str, on_error: OnError) -> _Rules | None:
     return rules
 
 
-def _reason(error: OSError | ValueError | MemoryError) -> str:
+def _why_missing(error: OSError | ValueError) -> str:
+    if isinstance(error, ValueError):  # a null byte, or a character that the file system has not
+        return "is not a valid path"
+    return "does not exist" if isinstance(error, FileNotFoundError) else _reason(error)
+
+
+def _reason(error: OSError | MemoryError) -> str:
     """The system's words for `error`, without the number and the path."""
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    return str(error) or "not enough memory"
+    if isinstance(error, MemoryError):
+        return "not enough memory"
+    return error.strerror or str(error)
