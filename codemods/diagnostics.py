@@ -16,6 +16,7 @@ CODES: Final[dict[str, str]] = {
     "BC005": "unused suppression",
     "BC006": "`pure_callback` named in a string",
     "BC007": "NumPy arithmetic taken by choice",
+    "BC008": "float arithmetic moves from JAX to NumPy",
     # Adapted because.
     "BC101": "the callback's definition is not in sight",
     "BC102": "the callback is a library function",

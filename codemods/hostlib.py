@@ -26,7 +26,9 @@ UFUNCS: Final = _qualified(
     "rint sign signbit sin sinh spacing sqrt square subtract tan tanh true_divide trunc vecdot",
 )
 
-CONVERTING: Final = frozenset({"numpy.asarray", "numpy.array", "numpy.ascontiguousarray", "numpy.asfortranarray"})
+CONVERTING: Final = frozenset(
+    {"numpy.asarray", "numpy.array", "numpy.ascontiguousarray", "numpy.asfortranarray"}
+)
 
 FRESH: Final = (
     UFUNCS
@@ -73,18 +75,24 @@ INQUIRIES: Final = _qualified("numpy", "shape ndim size")
 SAFE_MODULES: Final = ("scipy.special.", "scipy.linalg.")
 
 # Of these modules, the functions that take a function, and so hand arrays to code of the user's.
-TAKES_FUNCTION: Final = frozenset({"numpy.vectorize", "numpy.frompyfunc", "numpy.apply_along_axis", "numpy.piecewise"})
+TAKES_FUNCTION: Final = frozenset(
+    {"numpy.vectorize", "numpy.frompyfunc", "numpy.apply_along_axis", "numpy.piecewise"}
+)
 
 ARRAY_INQUIRIES: Final = frozenset({"shape", "dtype", "ndim", "size", "itemsize", "nbytes"})
 ARRAY_ATTRIBUTES: Final = frozenset({"T", "mT", "real", "imag"})
-NEUTRAL_METHODS: Final = frozenset({"reshape", "ravel", "flatten", "copy", "transpose", "squeeze", "swapaxes"})
+NEUTRAL_METHODS: Final = frozenset(
+    {"reshape", "ravel", "flatten", "copy", "transpose", "squeeze", "swapaxes"}
+)
 PYTHON_METHODS: Final = frozenset({"item", "tolist"})
 MAPPING_METHODS: Final = frozenset({"items", "keys", "values"})
 # Of NumPy's methods, those whose result may share the array's memory.
 VIEWING_METHODS: Final = frozenset(
     {"reshape", "ravel", "transpose", "squeeze", "swapaxes", "view", "diagonal", "getfield", "__array__"}
 )
-WRITING_METHODS: Final = frozenset({"sort", "fill", "put", "resize", "partition", "setfield", "itemset", "setflags"})
+WRITING_METHODS: Final = frozenset(
+    {"sort", "fill", "put", "resize", "partition", "setfield", "itemset", "setflags"}
+)
 LIST_METHODS: Final = frozenset({"append", "extend", "insert", "add", "update", "setdefault", "appendleft"})
 
 # Calls `__float__`, `__int__` or `__complex__` of the argument.
@@ -103,9 +111,13 @@ SAFE_BUILTINS: Final = (
     READING_BUILTINS
     | SCALAR_BUILTINS
     | UNPACKING_BUILTINS
-    | frozenset({"sum", "abs", "round", "print", "repr", "str", "isinstance", "divmod", "pow", "type", "slice", "id"})
+    | frozenset(
+        {"sum", "abs", "round", "print", "repr", "str", "isinstance", "divmod", "pow", "type", "slice", "id"}
+    )
 )
-ASKS_TYPE: Final = frozenset({"isinstance", "issubclass", "type", "hasattr", "getattr", "callable", "id", "hash"})
+ASKS_TYPE: Final = frozenset(
+    {"isinstance", "issubclass", "type", "hasattr", "getattr", "callable", "id", "hash"}
+)
 READS_FRAME: Final = frozenset({"locals", "vars", "globals", "eval", "exec", "dir", "super"})
 
 JAX_DTYPES: Final = _qualified(

@@ -12,7 +12,7 @@ import ast
 import dataclasses
 import enum
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -91,6 +91,7 @@ class Module:
       scopes: the scope in which each node is evaluated.
       opened: the scope that each function, class or comprehension opens.
       uses: every `ast.Name` that is read, by name.
+      attributes: every attribute access, by name, stores and deletions included.
       star_imports: the modules of `from … import *` at module level.
       all_names: every name or attribute that occurs, for choosing free names.
     """
@@ -101,6 +102,7 @@ class Module:
     scopes: dict[ast.AST, Scope]
     opened: dict[ast.AST, Scope]
     uses: dict[str, list[ast.Name]]
+    attributes: dict[str, list[ast.Attribute]]
     star_imports: tuple[str, ...]
     all_names: frozenset[str]
 
@@ -161,6 +163,10 @@ class Module:
         found = self.origins(node)
         return next(iter(found)) if len(found) == 1 else None
 
+    def names_in_strings(self, name: str) -> bool:
+        """Whether a string is just `name`, as in `__all__` or `getattr`."""
+        return any(isinstance(node, ast.Constant) and node.value == name for node in self.parents)
+
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
         while node in self.parents:
             node = self.parents[node]
@@ -200,6 +206,7 @@ class _Reader:
         self.scopes: dict[ast.AST, Scope] = {tree: self.root}
         self.opened: dict[ast.AST, Scope] = {tree: self.root}
         self.uses: dict[str, list[ast.Name]] = defaultdict(list)
+        self.attributes: dict[str, list[ast.Attribute]] = defaultdict(list)
         self.stars: list[str] = []
         self.all_names: set[str] = set()
         self.declared: list[tuple[Scope, Binding]] = []
@@ -223,6 +230,7 @@ class _Reader:
             self.scopes,
             self.opened,
             dict(self.uses),
+            dict(self.attributes),
             tuple(self.stars),
             frozenset(self.all_names),
         )
@@ -234,7 +242,7 @@ class _Reader:
             self.parents[node] = parent
             self.stack.append((node, scope))
 
-    def _push_all(self, nodes: list[ast.AST] | list[ast.stmt], parent: ast.AST, scope: Scope) -> None:
+    def _push_all(self, nodes: Sequence[ast.AST], parent: ast.AST, scope: Scope) -> None:
         for node in reversed(nodes):
             self._push(node, parent, scope)
 
@@ -271,7 +279,9 @@ class _Reader:
                 scope.bind(binding)
         for scope, binding in self.declared:
             if binding.name in scope.nonlocal_names:
-                home = next((s for s in scope.enclosing() if s.is_function and binding.name in s.bindings), scope)
+                home = next(
+                    (s for s in scope.enclosing() if s.is_function and binding.name in s.bindings), scope
+                )
                 home.bind(dataclasses.replace(binding, scope=home))
 
     # Nodes with names of their own.
@@ -293,6 +303,7 @@ class _Reader:
 
     def _visit_Attribute(self, node: ast.Attribute, scope: Scope) -> None:
         self.all_names.add(node.attr)
+        self.attributes[node.attr].append(node)
         self._push(node.value, node, scope)
 
     def _visit_NamedExpr(self, node: ast.NamedExpr, scope: Scope) -> None:

@@ -92,11 +92,15 @@ def find(module: Module, assume_jax: tuple[str, ...] = ()) -> tuple[list[Site], 
         if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
             if _last_name(node) == "pure_callback" or isinstance(node, ast.Name):
                 found.extend(_use(node, module, assume_jax))
-        elif isinstance(node, ast.Attribute) and node.attr == "pure_callback" and _is_jax(node.value, module, assume_jax):
+        elif (
+            isinstance(node, ast.Attribute)
+            and node.attr == "pure_callback"
+            and _is_jax(node.value, module, assume_jax)
+        ):
             found.append(_patched(node))
         elif isinstance(node, ast.Call) and _is_getattr(node, module, assume_jax):
             found.append(_sorted_out(node, module))
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _is_looked_up(node, module):
+        elif isinstance(node, ast.Constant) and _is_looked_up(node, module):
             mentions.append(Mention(node))
     found.sort(key=lambda site: (site.node.lineno, site.node.col_offset))
     mentions.sort(key=lambda mention: (mention.node.lineno, mention.node.col_offset))
@@ -116,9 +120,7 @@ def _is_jax(node: ast.expr, module: Module, assume_jax: tuple[str, ...]) -> bool
 
 def _use(node: ast.Name | ast.Attribute, module: Module, assume_jax: tuple[str, ...]) -> Iterator[Site]:
     origins = module.origins(node)
-    if origins and origins <= PURE_CALLBACK:
-        yield _sorted_out(node, module)
-    elif isinstance(node, ast.Attribute) and _is_jax(node.value, module, assume_jax):
+    if (origins and origins <= PURE_CALLBACK) or (isinstance(node, ast.Attribute) and _is_jax(node.value, module, assume_jax)):
         yield _sorted_out(node, module)
     elif _last_name(node) == "pure_callback":
         yield from _other(node, module, origins)
@@ -126,10 +128,12 @@ def _use(node: ast.Name | ast.Attribute, module: Module, assume_jax: tuple[str, 
 
 def _other(node: ast.Name | ast.Attribute, module: Module, origins: frozenset[str]) -> Iterator[Site]:
     if origins and not any(origin.startswith((".", "jax.")) for origin in origins):
-        library = sorted(origins)[0].partition(".")[0]
+        library = min(origins).partition(".")[0]
         yield Unresolved(node, "BC003", f"This is {library}'s `pure_callback`, not JAX's; left alone.", "")
     elif isinstance(node, ast.Attribute) and _is_own_method(node, module):
-        yield Unresolved(node, "BC003", "This is a method of the project that has the same name; left alone.", "")
+        yield Unresolved(
+            node, "BC003", "This is a method of the project that has the same name; left alone.", ""
+        )
     elif isinstance(node, ast.Attribute):
         base = ast.unparse(node.value)
         yield Unresolved(
@@ -139,9 +143,11 @@ def _other(node: ast.Name | ast.Attribute, module: Module, origins: frozenset[st
             f"If it is the jax module, pass `--assume-jax {base}`.",
         )
     elif _is_own_definition(node, module):
-        yield Unresolved(node, "BC003", "This is a definition of the project that has the same name; left alone.", "")
+        yield Unresolved(
+            node, "BC003", "This is a definition of the project that has the same name; left alone.", ""
+        )
     else:
-        where = sorted(origins)[0] if origins else f"`{node.id}`"
+        where = min(origins) if origins else f"`{node.id}`"
         yield Unresolved(
             node,
             "BC201",
@@ -170,7 +176,9 @@ def _is_own_method(node: ast.Attribute, module: Module) -> bool:
 
 
 def _defines(owner: ast.ClassDef, name: str) -> bool:
-    return any(isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef) and item.name == name for item in owner.body)
+    return any(
+        isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef) and item.name == name for item in owner.body
+    )
 
 
 def _is_own_definition(node: ast.Name, module: Module) -> bool:
@@ -196,7 +204,11 @@ def _is_getattr(node: ast.Call, module: Module, assume_jax: tuple[str, ...]) -> 
 
 def _is_looked_up(node: ast.Constant, module: Module) -> bool:
     """Whether a string spells the dotted name and is an argument, not text in a document."""
-    return bool(_DOTTED.search(node.value)) and isinstance(module.parents.get(node), ast.Call | ast.keyword)
+    return (
+        isinstance(node.value, str)
+        and bool(_DOTTED.search(text))
+        and isinstance(module.parents.get(node), ast.Call | ast.keyword)
+    )
 
 
 def _sorted_out(node: ast.expr, module: Module) -> Site:

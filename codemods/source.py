@@ -128,4 +128,4 @@ def parse(path: Path, text: str) -> ast.Module:
     except SyntaxError as error:
         raise SourceError(path, error.lineno or 0, f"cannot be parsed: {error.msg}") from None
     except (ValueError, RecursionError, MemoryError) as error:
-        raise SourceError(path, 0, f"cannot be parsed: {error or type(error).__name__}") from None
+        raise SourceError(path, 0, f"cannot be parsed: {str(error) or type(error).__name__}") from None

@@ -11,7 +11,18 @@ from codemods.names import BindingKind, Module
 _LEAVES = frozenset({"jax.ShapeDtypeStruct", "jax.ShapeDtypeStruct.like", "jax.core.ShapedArray"})
 _ARRAYS = frozenset(
     f"jax.numpy.{name}"
-    for name in ("zeros", "ones", "full", "empty", "arange", "zeros_like", "ones_like", "array", "asarray", "eye")
+    for name in (
+        "zeros",
+        "ones",
+        "full",
+        "empty",
+        "arange",
+        "zeros_like",
+        "ones_like",
+        "array",
+        "asarray",
+        "eye",
+    )
 )
 _DEPTH = 8
 

@@ -18,14 +18,19 @@ _BUILTINS: Final = frozenset(dir(builtins))
 
 class Calls(Expressions):
     @abstractmethod
-    def call_function(self, function: FunctionLike, frame: Frame, values: Sequence[Value], call: ast.Call) -> Value:
+    def call_function(
+        self, function: FunctionLike, frame: Frame, values: Sequence[Value], call: ast.Call
+    ) -> Value:
         """The result of calling a function in sight."""
 
     def _of_Call(self, node: ast.Call, frame: Frame) -> Value:
         origins = self.module.origins(node.func)
         if origins:
             return self._call_library(node, origins, frame)
-        if isinstance(node.func, ast.Name) and self.module.home(node.func.id, self.module.scopes[node.func]) is None:
+        if (
+            isinstance(node.func, ast.Name)
+            and self.module.home(node.func.id, self.module.scopes[node.func]) is None
+        ):
             return self._call_builtin(node, node.func.id, frame)
         function = self.function_named(node.func, frame)
         if isinstance(node.func, ast.Attribute) and function is None:
@@ -198,11 +203,15 @@ class Calls(Expressions):
     def _contain_functions(self, node: ast.Call, everything: Value, frame: Frame) -> None:
         """A function given to a builtin is called on the elements of the other arguments, and not kept."""
         for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
-            function = self.function_named(argument, frame) if isinstance(argument, ast.Lambda | ast.Name) else None
+            function = (
+                self.function_named(argument, frame) if isinstance(argument, ast.Lambda | ast.Name) else None
+            )
             if function is None or everything.is_clean:
                 continue
             self.contained.add(function)
-            self.call_function(function, frame, [element(everything)] * len(function.args.args), _bare_call(node, function))
+            self.call_function(
+                function, frame, [element(everything)] * len(function.args.args), _bare_call(node, function)
+            )
 
     # Methods.
 
@@ -272,7 +281,7 @@ class Calls(Expressions):
             for name in base.view:
                 self.usages[name].write = self.usages[name].write or node
             return CLEAN
-        if method in hostlib.VIEWING_METHODS or method == "astype" and _may_not_copy(node):
+        if method in hostlib.VIEWING_METHODS or (method == "astype" and _may_not_copy(node)):
             return Value(view=base.view, form="array")
         return ARRAY
 

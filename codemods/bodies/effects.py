@@ -49,7 +49,7 @@ class Effects:
             self.obstruct(
                 "BC112",
                 node,
-                f"{_names(value)} is kept as a JAX array in {keeper}.",
+                f"As a JAX array, {_names(value)} is kept in {keeper}.",
                 f"Keep `np.array({_first(value)})` instead, or pass `--arrays numpy`.",
             )
         self._escape(value, node)
@@ -119,7 +119,9 @@ class Effects:
         if binding is None or not isinstance(binding.value, ast.Call):
             return False
         origin = self.module.origin(binding.value.func) or ""
-        return origin in {f"numpy.{name}" for name in ("zeros", "ones", "empty", "full", "array", "arange", "eye")}
+        return origin in {
+            f"numpy.{name}" for name in ("zeros", "ones", "empty", "full", "array", "arange", "eye")
+        }
 
     def only_called(self, function: FunctionLike) -> bool:
         """Whether a nested function is only ever called by its name."""
@@ -192,7 +194,10 @@ def overridden(owner: ast.ClassDef, name: str, module: Module) -> bool:
     return any(
         isinstance(other, ast.ClassDef)
         and other is not owner
-        and any(isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef) and item.name == name for item in other.body)
+        and any(
+            isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef) and item.name == name
+            for item in other.body
+        )
         and _may_derive(other, owner, module)
         for other in module.opened
     )

@@ -147,7 +147,9 @@ class Expressions(Effects):
         """Whether JAX and NumPy agree on `+ - *`, given what is known of the dtypes."""
         if left.raw and right.raw:
             same_name = (
-                isinstance(node.left, ast.Name) and isinstance(node.right, ast.Name) and node.left.id == node.right.id
+                isinstance(node.left, ast.Name)
+                and isinstance(node.right, ast.Name)
+                and node.left.id == node.right.id
             )
             known = left.dtype is not None and left.dtype == right.dtype
             return (same_name and left.form != "tree") or known
@@ -183,7 +185,9 @@ class Expressions(Effects):
         if membership and all(value.form == "tree" for value in raw):
             return
         same = len(raw) == 1 and all(_is_neutral_number(other, raw[0].dtype) for other in others)
-        if membership or not (same or (len(raw) > 1 and not others and len({v.dtype for v in raw} - {None}) == 1)):
+        if membership or not (
+            same or (len(raw) > 1 and not others and len({v.dtype for v in raw} - {None}) == 1)
+        ):
             self.arithmetic_differs(join(raw), node, f"`{ast.unparse(node)}`")
         self.arithmetic = self.arithmetic or node
 
@@ -213,7 +217,9 @@ class Expressions(Effects):
         if not value.raw:
             return Value(view=value.view)
         if node.attr in hostlib.ARRAY_ATTRIBUTES:
-            return Value(value.raw, value.view, form="array", dtype=value.dtype if node.attr in ("T", "mT") else None)
+            return Value(
+                value.raw, value.view, form="array", dtype=value.dtype if node.attr in ("T", "mT") else None
+            )
         self.arithmetic_differs(value, node, f"the attribute `{node.attr}`")
         return Value(value.raw, value.view)
 
@@ -228,7 +234,11 @@ class Expressions(Effects):
             self.use(value, Use.OTHER)
             if value.raw and not self._index_agrees(node.slice, frame):
                 self.arithmetic_differs(value, node, f"the index in `{ast.unparse(node)}`")
-        return element(value) if value.form != "array" else Value(value.raw, value.view, form="array", dtype=value.dtype)
+        return (
+            element(value)
+            if value.form != "array"
+            else Value(value.raw, value.view, form="array", dtype=value.dtype)
+        )
 
     def _index_agrees(self, index: ast.expr, frame: Frame) -> bool:
         """Whether an index means the same to JAX, which clamps, and to NumPy, which raises."""
@@ -260,7 +270,11 @@ class Expressions(Effects):
         frame.capture(function)
         scope = self.module.opened[function]
         for inner in ast.walk(function):
-            if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load) and inner.id not in scope.bindings:
+            if (
+                isinstance(inner, ast.Name)
+                and isinstance(inner.ctx, ast.Load)
+                and inner.id not in scope.bindings
+            ):
                 value = self.look_up(inner.id, frame)
                 for name in value.view:
                     self.usages[name].escape = self.usages[name].escape or function

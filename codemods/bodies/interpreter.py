@@ -55,7 +55,10 @@ class BodyReport:
 
 
 def analyse(
-    function: FunctionLike, arguments: Mapping[str, Argument], module: Module, accept: frozenset[str] = frozenset()
+    function: FunctionLike,
+    arguments: Mapping[str, Argument],
+    module: Module,
+    accept: frozenset[str] = frozenset(),
 ) -> BodyReport:
     """Analyses `function` for the parameters that call sites supply; `accept` names codes to let pass."""
     interpreter = Interpreter(module, frozenset(arguments), accept)
@@ -96,7 +99,9 @@ class Interpreter(Calls):
             return
         name = frozenset({parameter.arg})
         star = parameter in (function.args.vararg, function.args.kwarg)
-        frame.bind(parameter.arg, Value(name, name, name, "tree" if star else argument.form, dtype=argument.dtype))
+        frame.bind(
+            parameter.arg, Value(name, name, name, "tree" if star else argument.form, dtype=argument.dtype)
+        )
 
     def _run_body(self, function: FunctionLike, frame: Frame) -> None:
         if isinstance(function, ast.Lambda):
@@ -116,7 +121,9 @@ class Interpreter(Calls):
             if result.raw and function not in self.contained and not self.only_called(function):
                 self.hand_out(result, function, "the result of a nested function")
 
-    def call_function(self, function: FunctionLike, frame: Frame, values: Sequence[Value], call: ast.Call) -> Value:
+    def call_function(
+        self, function: FunctionLike, frame: Frame, values: Sequence[Value], call: ast.Call
+    ) -> Value:
         """The result of calling a function in sight with these values."""
         key = (function, tuple(values))
         if function in self.active or len(self.active) > 8:

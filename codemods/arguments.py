@@ -1,0 +1,183 @@
+"""Which parameters the call sites of a callback supply, and what they show of the values."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Sequence
+from typing import Final
+
+from codemods.bodies import Argument
+from codemods.names import BindingKind, FunctionNode, Module, parameters
+from codemods.resolve import Resolved
+from codemods.sites import CallSite
+
+_ARRAY_METHODS: Final = frozenset(
+    "astype reshape ravel flatten sum mean prod std var max min cumsum cumprod transpose squeeze swapaxes clip "
+    "round dot argmax argmin argsort trace".split()
+)
+_JNP_OTHER: Final = frozenset(
+    "split array_split hsplit vsplit dsplit meshgrid unique nonzero where shape ndim size broadcast_arrays "
+    "histogram histogram2d histogramdd frexp modf divmod unravel_index tril_indices triu_indices ix_ "
+    "broadcast_shapes result_type dtype finfo iinfo promote_types can_cast issubdtype vectorize "
+    "apply_along_axis piecewise select load save set_printoptions".split()
+)
+_DTYPES: Final = frozenset("int8 int16 int32 uint8 uint16 uint32 float16 bfloat16 float32 complex64".split())
+_DEPTH: Final = 5
+
+
+class Blurred(Exception):
+    """The arguments of a call site cannot be matched with the parameters."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Supplied:
+    """One parameter as the call sites see it.
+
+    Attributes:
+      argument: what is known of the values.
+      always: whether every call site supplies it; else some leave it to its default.
+    """
+
+    argument: Argument
+    always: bool
+
+
+def supplied(
+    function: FunctionNode, calls: Sequence[tuple[CallSite, Resolved]], module: Module
+) -> dict[str, Supplied]:
+    """The parameters that at least one call site supplies; raises `Blurred` where that cannot be told."""
+    per_site = [_of_site(function, site, resolved, module) for site, resolved in calls]
+    names = [p.arg for p in parameters(function.args) if any(p.arg in found for found in per_site)]
+    return {
+        name: Supplied(
+            _common([found[name][0] for found in per_site if name in found]),
+            all(name in found and found[name][1] for found in per_site),
+        )
+        for name in names
+    }
+
+
+def _common(arguments: list[Argument]) -> Argument:
+    forms, dtypes = {a.form for a in arguments}, {a.dtype for a in arguments}
+    form = forms.pop() if len(forms) == 1 else "any"
+    return Argument(form, dtypes.pop() if len(dtypes) == 1 else None)
+
+
+def _of_site(
+    function: FunctionNode, site: CallSite, resolved: Resolved, module: Module
+) -> dict[str, tuple[Argument, bool]]:
+    """Each supplied parameter, and whether it surely is."""
+    arguments = function.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    free = positional[resolved.implicit + resolved.bound.positional :]
+    found: dict[str, tuple[Argument, bool]] = {}
+    if site.is_partial:
+        return {
+            p.arg: (Argument(), not _has_default(p, arguments))
+            for p in parameters(arguments)
+            if _is_free(p, free, arguments, resolved)
+        }
+    starred = False
+    for index, value in enumerate(site.args):
+        starred = starred or isinstance(value, ast.Starred)
+        if starred:
+            for parameter in free[index:]:
+                if parameter.arg not in resolved.bound.keywords:
+                    found[parameter.arg] = (Argument(), not _has_default(parameter, arguments))
+            break
+        if index < len(free):
+            found[free[index].arg] = (argument(value, module), True)
+    if arguments.vararg and (starred or len(site.args) > len(free)):
+        found[arguments.vararg.arg] = (Argument("tree"), True)
+    if not starred and len(site.args) > len(free) and not arguments.vararg:
+        raise Blurred("The call passes more arguments than the callback takes.")
+    _keywords(site, arguments, found, module)
+    return found
+
+
+def _keywords(
+    site: CallSite, arguments: ast.arguments, found: dict[str, tuple[Argument, bool]], module: Module
+) -> None:
+    by_name = {p.arg for p in (*arguments.args, *arguments.kwonlyargs)}
+    for keyword in site.keywords:
+        assert keyword.arg is not None
+        if keyword.arg in by_name:
+            found[keyword.arg] = (argument(keyword.value, module), True)
+        elif arguments.kwarg:
+            found[arguments.kwarg.arg] = (Argument("tree"), True)
+        else:
+            raise Blurred(f"The callback takes no keyword `{keyword.arg}`.")
+
+
+def _is_free(parameter: ast.arg, free: list[ast.arg], arguments: ast.arguments, resolved: Resolved) -> bool:
+    return parameter.arg not in resolved.bound.keywords and (
+        parameter in free
+        or parameter in arguments.kwonlyargs
+        or parameter in (arguments.vararg, arguments.kwarg)
+    )
+
+
+def _has_default(parameter: ast.arg, arguments: ast.arguments) -> bool:
+    positional = [*arguments.posonlyargs, *arguments.args]
+    if parameter in positional:
+        return positional.index(parameter) >= len(positional) - len(arguments.defaults)
+    if parameter in arguments.kwonlyargs:
+        return arguments.kw_defaults[arguments.kwonlyargs.index(parameter)] is not None
+    return False
+
+
+def default_of(parameter: ast.arg, arguments: ast.arguments) -> ast.expr | None:
+    positional = [*arguments.posonlyargs, *arguments.args]
+    if parameter in positional:
+        index = positional.index(parameter) - len(positional) + len(arguments.defaults)
+        return arguments.defaults[index] if index >= 0 else None
+    if parameter in arguments.kwonlyargs:
+        return arguments.kw_defaults[arguments.kwonlyargs.index(parameter)]
+    return None
+
+
+def argument(node: ast.expr, module: Module, depth: int = 0) -> Argument:
+    """What an argument expression shows: whether it is one array, and of which dtype."""
+    match node:
+        case ast.Constant(value=bool() | int() | float() | complex()):
+            return Argument("array")
+        case ast.BinOp(op=op, left=left, right=right):
+            sides = [argument(side, module, depth + 1).form for side in (left, right)]
+            if "array" in sides or not isinstance(op, ast.Add | ast.Mult | ast.Mod | ast.BitOr):
+                return Argument("array")
+        case ast.Compare(ops=[ast.Lt() | ast.Gt() | ast.LtE() | ast.GtE()]):
+            return Argument("array")
+        case ast.UnaryOp(op=ast.USub() | ast.Invert()):
+            return Argument("array")
+        case ast.Attribute(attr="T" | "mT"):
+            return Argument("array")
+        case ast.Call():
+            return _of_call(node, module)
+        case ast.Name() if depth < _DEPTH:
+            binding = module.sole_binding(node)
+            if binding and binding.kind is BindingKind.ASSIGNMENT and binding.value is not None:
+                return argument(binding.value, module, depth + 1)
+    return Argument()
+
+
+def _of_call(node: ast.Call, module: Module) -> Argument:
+    origin = module.origin(node.func) or ""
+    prefix, _, name = origin.rpartition(".")
+    if prefix in ("jax.numpy", "jax.nn", "jax.scipy.special") and name not in _JNP_OTHER:
+        return Argument("array", name if name in _DTYPES else _dtype_keyword(node, module))
+    if origin == "jax.lax.stop_gradient" and node.args:
+        return argument(node.args[0], module, 1)
+    if isinstance(node.func, ast.Attribute) and node.func.attr in _ARRAY_METHODS and not origin:
+        dtype = _dtype_name(node.args[0], module) if node.func.attr == "astype" and node.args else None
+        return Argument("array", dtype)
+    return Argument()
+
+
+def _dtype_keyword(node: ast.Call, module: Module) -> str | None:
+    return next((_dtype_name(k.value, module) for k in node.keywords if k.arg == "dtype"), None)
+
+
+def _dtype_name(node: ast.expr, module: Module) -> str | None:
+    name = node.value if isinstance(node, ast.Constant) else (module.origin(node) or "").rpartition(".")[2]
+    return name if isinstance(name, str) and name in _DTYPES else None

@@ -1,0 +1,132 @@
+"""What is to be done, decided before a character changes: the input of `rewrite`."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from typing import Literal
+
+from codemods.model import Diagnostic, Status
+from codemods.names import FunctionNode
+from codemods.sites import Site
+from codemods.specs import Spec
+
+How = Literal["array", "array copy", "tree", "tree copy"]
+ReturnForm = Literal["write", "leaves", "store", "bare"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Conversion:
+    """Turns one parameter into NumPy: one array or a pytree, as a view or as a copy."""
+
+    name: str
+    how: How
+
+
+@dataclasses.dataclass(frozen=True, eq=False, slots=True)
+class ReturnPlan:
+    """What becomes of one `return`.
+
+    Attributes:
+      node: the statement; its value is what is written.
+      form: one strict write, one write a leaf, `store`, or a bare `return`.
+      after: the `with` statement behind which the write goes; None for the place of the `return`.
+    """
+
+    node: ast.Return
+    form: ReturnForm
+    after: ast.With | None = None
+
+
+@dataclasses.dataclass(frozen=True, eq=False, slots=True)
+class FunctionPlan:
+    """How one callback becomes a buffer callback.
+
+    Attributes:
+      function: the definition or lambda.
+      name: what it is called afterwards.
+      position: how many positional parameters come before the buffers.
+      positional_only: whether the buffers' names could clash with a keyword.
+      context, out: the names of the new parameters.
+      conversions: the parameters to convert at the top of the body.
+      copied: `np.asarray(p)` calls of the body that must become `np.array(p)`.
+      returns: one plan a `return`; for a lambda, `result` alone.
+      result: the form of a lambda's value.
+      spec: the structure of `out`.
+      falls_through: whether the end of the body must store None, which is an error as it was before.
+      kept: the free name that carries a value behind a `with` block.
+      jax_annotated: converted parameters whose annotation names a JAX array.
+    """
+
+    function: FunctionNode
+    name: str
+    position: int
+    positional_only: bool
+    context: str
+    out: str
+    conversions: tuple[Conversion, ...]
+    copied: tuple[ast.Call, ...]
+    returns: tuple[ReturnPlan, ...]
+    result: ReturnForm
+    spec: Spec
+    falls_through: bool
+    kept: str
+    jax_annotated: tuple[ast.arg, ...]
+
+
+@dataclasses.dataclass(frozen=True, eq=False, slots=True)
+class SiblingPlan:
+    """A new function beside the original one, which it calls.
+
+    Attributes:
+      anchor: the statement behind which it stands.
+      callee: the expression that calls the original, such as `self.solve`.
+      parameters: the parameters that it takes, in order; those bound by a `partial` are not converted.
+      conversions: how each converted parameter is handed on.
+      decorator: `staticmethod` or `classmethod`, where the original has it.
+    """
+
+    function: ast.FunctionDef | ast.Lambda
+    anchor: ast.stmt
+    name: str
+    callee: str
+    position: int
+    positional_only: bool
+    context: str
+    out: str
+    parameters: tuple[ast.arg, ...]
+    conversions: tuple[Conversion, ...]
+    result: ReturnForm
+    decorator: str | None = None
+
+
+@dataclasses.dataclass(frozen=True, eq=False, slots=True)
+class SitePlan:
+    """What becomes of one call site.
+
+    Attributes:
+      adapt: wraps the callback in `adapt` with these arrays; None for a buffer callback.
+      replacement: the new text of `target`; None to leave it.
+      target: the part of the callback expression to replace: a lambda, or a name or attribute.
+      owner: the plan of the callback that this site needs; None when adapted.
+    """
+
+    site: Site
+    status: Status
+    diagnostic: Diagnostic | None = None
+    adapt: Literal["numpy", "jax"] | None = None
+    replacement: str | None = None
+    target: ast.expr | None = None
+    owner: FunctionPlan | SiblingPlan | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ModulePlan:
+    """Everything to be done in one module."""
+
+    sites: tuple[SitePlan, ...]
+    functions: tuple[FunctionPlan, ...]
+    siblings: tuple[SiblingPlan, ...]
+
+    def __bool__(self) -> bool:
+        return any(site.status in (Status.REWRITTEN, Status.ADAPTED) for site in self.sites)

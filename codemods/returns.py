@@ -1,0 +1,204 @@
+"""Where a callback's results can be written: the form of each `return`, and what stands around it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from codemods import hostlib
+from codemods.bodies import BodyReport, Obstacle
+from codemods.names import BindingKind, FunctionNode, Module
+from codemods.plans import ReturnForm, ReturnPlan
+from codemods.specs import Spec
+
+_QUIET_METHODS: Final = frozenset({"astype", "reshape", "copy"})
+_LOCKS: Final = frozenset({"threading.Lock", "threading.RLock", "multiprocessing.Lock", "open"})
+
+
+def own_returns(function: FunctionNode) -> list[ast.Return]:
+    """The `return` statements of a function, those of nested functions left out, in source order."""
+    if isinstance(function, ast.Lambda):
+        return []
+    return [node for node in _own(function.body) if isinstance(node, ast.Return)]
+
+
+def is_generator(function: FunctionNode) -> bool:
+    body = [function.body] if isinstance(function, ast.Lambda) else function.body
+    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in _own(body))
+
+
+def _own(nodes: list[ast.stmt] | list[ast.expr]) -> Iterator[ast.AST]:
+    stack: list[ast.AST] = list(reversed(nodes))
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            stack.extend(reversed(list(ast.iter_child_nodes(node))))
+
+
+def plan_returns(
+    function: FunctionNode, report: BodyReport, spec: Spec, module: Module
+) -> tuple[ReturnPlan, ...] | Obstacle:
+    """One plan a `return`, or the obstacle that the statements around one are."""
+    plans = []
+    for node in own_returns(function):
+        form = (
+            "bare"
+            if spec.kind == "empty" and _is_none(node.value)
+            else form_of(node.value, node, report, spec, module)
+        )
+        placed = _placement(node, function, module)
+        if isinstance(placed, Obstacle):
+            if form != "bare":
+                return placed
+            placed = None
+        plans.append(ReturnPlan(node, form, placed))
+    return tuple(plans)
+
+
+def _is_none(value: ast.expr | None) -> bool:
+    return value is None or (isinstance(value, ast.Constant) and value.value is None)
+
+
+def form_of(
+    value: ast.expr | None, key: ast.AST, report: BodyReport, spec: Spec, module: Module
+) -> ReturnForm:
+    """How a returned value is written; `key` is the return, or the lambda, that the report knows."""
+    if value is None or _is_none(value):
+        return "store"
+    if spec.kind == "leaf":
+        known = report.returns.get(key)
+        return "write" if known is not None and known.form == "array" else "store"
+    if spec.is_flat and _matches(value, spec) and _quiet_after_first(value, module):
+        return "leaves"
+    return "store"
+
+
+def _matches(value: ast.expr, spec: Spec) -> bool:
+    """Whether a literal has the spec's kind, length and keys, and no element that is no leaf."""
+    match value:
+        case ast.Tuple(elts=elements) if spec.kind == "tuple":
+            return len(elements) == len(spec.children) and not any(map(_is_no_leaf, elements))
+        case ast.List(elts=elements) if spec.kind == "list":
+            return len(elements) == len(spec.children) and not any(map(_is_no_leaf, elements))
+        case ast.Dict(keys=keys, values=values) if spec.kind == "dict":
+            names = [key.value for key in keys if isinstance(key, ast.Constant)]
+            same = len(names) == len(keys) and sorted(names, key=str) == sorted(spec.keys)
+            return same and not any(map(_is_no_leaf, values))
+    return False
+
+
+def _is_no_leaf(node: ast.expr) -> bool:
+    return isinstance(node, ast.Starred | ast.Tuple | ast.List | ast.Dict | ast.Set) or _is_none(node)
+
+
+def leaves(value: ast.expr) -> list[tuple[str, ast.expr]]:
+    """Index text and expression of each element of a literal, in written order."""
+    if isinstance(value, ast.Dict):
+        return [
+            (repr(k.value), v)
+            for k, v in zip(value.keys, value.values, strict=True)
+            if isinstance(k, ast.Constant)
+        ]
+    assert isinstance(value, ast.Tuple | ast.List)
+    return [(str(index), element) for index, element in enumerate(value.elts)]
+
+
+def _quiet_after_first(value: ast.expr, module: Module) -> bool:
+    return all(_is_quiet(element, module) for _, element in leaves(value)[1:])
+
+
+def _is_quiet(node: ast.expr, module: Module) -> bool:
+    """Whether evaluating an expression can change nothing that another element reads."""
+    match node:
+        case ast.Name() | ast.Constant():
+            return True
+        case ast.Attribute(value=base, attr=name) if name in hostlib.ARRAY_INQUIRIES:
+            return _is_quiet(base, module)
+        case ast.Call(func=func, args=args, keywords=keywords):
+            if any(isinstance(a, ast.Starred) for a in args) or any(k.arg in (None, "out") for k in keywords):
+                return False
+            parts = [*args, *(keyword.value for keyword in keywords)]
+            quiet = all(_is_quiet(part, module) or bool(module.origins(part)) for part in parts)
+            if origins := module.origins(func):
+                return quiet and origins <= hostlib.UFUNCS | hostlib.SCALAR_TYPES
+            return (
+                quiet
+                and isinstance(func, ast.Attribute)
+                and func.attr in _QUIET_METHODS
+                and _is_quiet(func.value, module)
+            )
+    return False
+
+
+def _placement(node: ast.Return, function: FunctionNode, module: Module) -> ast.With | Obstacle | None:
+    """None to write where the `return` stands, a `with` to write behind it, or the obstacle."""
+    behind: ast.With | None = None
+    child: ast.AST = node
+    for parent in module.ancestors(node):
+        if parent is function:
+            break
+        if isinstance(parent, ast.Try | getattr(ast, "TryStar", ast.Try)):
+            if (isinstance(child, ast.stmt) and child in parent.body and parent.handlers) or parent.finalbody:
+                return _in_try(node)
+        elif isinstance(parent, ast.AsyncWith):
+            return _in_with(node)
+        elif isinstance(parent, ast.With) and not all(_is_lock(i.context_expr, module) for i in parent.items):
+            if not _is_tail(child, parent, behind, module, function):
+                return _in_with(node)
+            behind = parent
+        child = parent
+    return behind
+
+
+def _is_tail(
+    child: ast.AST, block: ast.With, inner: ast.With | None, module: Module, function: FunctionNode
+) -> bool:
+    """Whether the `return` ends the block, which then can be left before the write."""
+    if child is not block.body[-1] or not (isinstance(child, ast.Return) or child is inner):
+        return False
+    if own_returns_in(block) != own_returns_in(block.body[-1]):
+        return False
+    last = isinstance(function, ast.FunctionDef) and function.body[-1] is block
+    return last or all(_is_plain(item.context_expr, module) for item in block.items)
+
+
+def own_returns_in(node: ast.stmt) -> list[ast.Return]:
+    return [found for found in _own([node]) if isinstance(found, ast.Return)]
+
+
+def _is_lock(node: ast.expr, module: Module) -> bool:
+    if isinstance(node, ast.Call):
+        name = module.origin(node.func) or (node.func.id if isinstance(node.func, ast.Name) else "")
+        return name in _LOCKS
+    if isinstance(node, ast.Name):
+        binding = module.sole_binding(node)
+        if binding and binding.kind is BindingKind.ASSIGNMENT and isinstance(binding.value, ast.Call):
+            return _is_lock(binding.value, module)
+    return False
+
+
+def _is_plain(node: ast.expr, module: Module) -> bool:
+    if isinstance(node, ast.Call):
+        name = module.origin(node.func) or (node.func.id if isinstance(node.func, ast.Name) else "")
+        return name in hostlib.PLAIN_CONTEXTS
+    return _is_lock(node, module)
+
+
+def _in_try(node: ast.Return) -> Obstacle:
+    return Obstacle(
+        "BC106",
+        node,
+        "A `return` stands inside a `try` whose handlers or `finally` would meet the write.",
+        "Keep the result in a name and return it after the block.",
+    )
+
+
+def _in_with(node: ast.Return) -> Obstacle:
+    return Obstacle(
+        "BC106",
+        node,
+        "A `return` stands inside a `with` whose context would surround the write.",
+        "Keep the result in a name and return it after the block.",
+    )

@@ -1,0 +1,236 @@
+"""Writes a plan into the text: the only part that parses with LibCST, and only the statements that change."""
+
+from __future__ import annotations
+
+import ast
+
+from codemods.model import Options, Status
+from codemods.names import Module
+from codemods.plans import FunctionPlan, ModulePlan, SiblingPlan, SitePlan
+from codemods.rewrite import call, functions
+from codemods.rewrite.dialect import Dialect, Names
+from codemods.rewrite.edits import Edits
+from codemods.rewrite.imports import Imports, NoPlace
+from codemods.sites import CallSite, ValueUse
+from codemods.source import SourceFile
+
+__all__ = ["NoPlace", "rewrite"]
+
+
+def rewrite(
+    source: SourceFile, module: Module, plan: ModulePlan, options: Options, kept: frozenset[str]
+) -> str:
+    """The migrated text; `kept` are imported names that other modules still use."""
+    return _Rewriter(source, module, plan, options).run(kept)
+
+
+class _Rewriter:
+    def __init__(self, source: SourceFile, module: Module, plan: ModulePlan, options: Options) -> None:
+        self._source, self._module, self._plan, self._options = source, module, plan, options
+        self._edits = Edits(source.text)
+        self._dialect = Dialect()
+        self._imports = Imports(source, module, "bufcb")
+        self._gone: set[ast.Name] = set()
+        self._unit = indent_unit(source)
+
+    def run(self, kept: frozenset[str]) -> str:
+        for site in self._plan.sites:
+            if site.status in (Status.REWRITTEN, Status.ADAPTED):
+                self._site(site)
+        for function in self._plan.functions:
+            if isinstance(function.function, ast.Lambda):
+                self._lambda(function, function.function)
+            else:
+                self._definition(function, function.function)
+        for sibling in self._plan.siblings:
+            self._sibling(sibling)
+        rewritten = frozenset(
+            f.function for f in self._plan.functions if isinstance(f.function, ast.FunctionDef)
+        )
+        self._imports.apply(self._edits, rewritten)
+        self._imports.drop_unused(frozenset(self._gone), kept, self._edits)
+        return self._edits.apply()
+
+    def _names(self, node: ast.AST, *, runtime: bool, numpy: bool) -> Names:
+        return Names(
+            self._imports.runtime(node) if runtime else "",
+            self._imports.numpy(node) if numpy else "",
+        )
+
+    # Call sites.
+
+    def _site(self, plan: SitePlan) -> None:
+        site = plan.site
+        names = self._names(site.node, runtime=True, numpy=False)
+        if isinstance(site, CallSite) and (plan.owner is not None or plan.adapt is not None):
+            self._call(plan, site, names)
+            return
+        node = site.function if isinstance(site, CallSite) else site.node
+        self._leave(node)
+        self._edits.replace(
+            self._source.start(node), self._source.end(node), self._dialect.pure_callback(names)
+        )
+        around = site.call if isinstance(site, CallSite | ValueUse) else None
+        for keyword in around.keywords if around else ():
+            if keyword.arg == "vectorized":
+                self._vectorized(keyword)
+
+    def _vectorized(self, keyword: ast.keyword) -> None:
+        text = call.vectorized(self._source.segment(keyword.value))
+        start, end = self._source.start(keyword), self._source.end(keyword)
+        self._edits.replace(start, end, f"vmap_method={text}")
+
+    def _call(self, plan: SitePlan, site: CallSite, names: Names) -> None:
+        function = self._dialect.buffer_callback(names)
+        arrays = plan.adapt
+        adapt = (lambda text: self._dialect.adapt(names, text, arrays)) if arrays else None
+        default = self._options.default_vmap_method
+        if any(option.arg == "vectorized" for option in site.options):
+            default = None
+
+        def make(text: str) -> str:
+            return call.rewritten(text, function, adapt, default, is_partial=site.is_partial)
+
+        self._leave(site.function)
+        if site.is_partial:
+            self._leave(site.call.func)
+        self._edits.transform(self._source.start(site.call), self._source.end(site.call), make)
+        if plan.target is not None and plan.replacement is not None:
+            self._edits.replace(
+                self._source.start(plan.target), self._source.end(plan.target), plan.replacement
+            )
+
+    def _leave(self, node: ast.expr) -> None:
+        """Notes that the names of an expression are no longer read there."""
+        self._gone.update(n for n in ast.walk(node) if isinstance(n, ast.Name))
+
+    # Callbacks.
+
+    def _needs(self, plan: FunctionPlan | SiblingPlan) -> Names:
+        hows = [conversion.how for conversion in plan.conversions]
+        forms = (
+            [plan.result] if isinstance(plan.function, ast.Lambda) or isinstance(plan, SiblingPlan) else []
+        )
+        if isinstance(plan, FunctionPlan):
+            forms += [planned.form for planned in plan.returns]
+            kept_trees = any(
+                planned.after is not None and planned.form == "leaves" for planned in plan.returns
+            )
+            runtime = plan.falls_through or kept_trees
+            numpy = bool(plan.jax_annotated)
+        else:
+            runtime = numpy = False
+        runtime = runtime or "store" in forms or any(how.startswith("tree") for how in hows)
+        numpy = numpy or any(how.startswith("array") for how in hows)
+        inside = isinstance(plan, FunctionPlan)
+        return self._names(
+            plan.function if inside else self._module.parents[plan.function], runtime=runtime, numpy=numpy
+        )
+
+    def _definition(self, plan: FunctionPlan, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        names = self._needs(plan)
+        start, end = self._lines(function)
+        if function.returns is not None:
+            self._leave(function.returns)
+        for parameter in plan.jax_annotated:
+            if parameter.annotation is not None:
+                self._leave(parameter.annotation)
+
+        def make(text: str) -> str:
+            imports = self._imports.lines_in(function)
+            return functions.definition(
+                text, plan, self._module, self._dialect, names, imports, self._source.newline
+            )
+
+        self._edits.transform(start, end, make)
+
+    def _lines(self, statement: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[int, int]:
+        """The span of the whole lines of a definition, decorators included."""
+        first = min([statement.lineno, *(d.lineno for d in statement.decorator_list)])
+        return self._source.line_start(first), self._source.line_end(statement.end_lineno or statement.lineno)
+
+    def _lambda(self, plan: FunctionPlan, function: ast.Lambda) -> None:
+        names = self._needs(plan)
+        statement = self._module.statement(function)
+        start, end = self._source.start(function), self._source.end(function)
+        first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", []))])
+        indent = self._source.indentation(first)
+        newline = self._source.newline
+
+        def make() -> str:
+            text = functions.hoisted(
+                self._edits.inside(start, end), plan, self._dialect, names, [], indent, self._unit, newline
+            )
+            return text if newline == "\n" else text.replace("\r\n", "\n").replace("\n", newline)
+
+        if plan.name == _assigned_name(statement, function):
+            last = self._source.line_end(statement.end_lineno or statement.lineno)
+            tail = self._source.text[self._source.end(statement) : last]
+            comment = tail.strip()
+            self._edits.transform(
+                self._source.line_start(first), last, lambda _: _with_comment(make(), comment, newline, tail)
+            )
+            return
+        above = self._above(statement, first)
+        gap = newline * (1 if self._module.scopes[statement] is not self._module.root else 2)
+        before = "" if self._opens_block(statement, above) else gap
+        self._edits.insert(self._source.line_start(above), lambda: before + make() + gap)
+
+    def _above(self, statement: ast.stmt, first: int) -> int:
+        """The first of the comment lines that stand right above a statement and belong to it."""
+        indent = self._source.indentation(first)
+        line = first
+        while line > 1:
+            text = self._source.line_text(line - 1)
+            if not text.startswith(f"{indent}#") or line - 1 == 1:
+                break
+            line -= 1
+        return line
+
+    def _opens_block(self, statement: ast.stmt, line: int) -> bool:
+        """Whether nothing but a blank line or the header of the block stands above."""
+        if line == 1:
+            return True
+        text = self._source.line_text(line - 1)
+        return not text.strip() or len(self._source.indentation(line - 1)) < len(
+            self._source.indentation(line)
+        )
+
+    def _sibling(self, plan: SiblingPlan) -> None:
+        names = self._needs(plan)
+        first = plan.function.lineno
+        indent = self._source.indentation(first)
+        newline = self._source.newline
+        end = self._source.line_end(plan.anchor.end_lineno or plan.anchor.lineno)
+        ends_line = self._source.text[:end].endswith(("\n", "\r"))
+        gap = newline * (2 if self._module.scopes[plan.function] is self._module.root else 1)
+        text = functions.sibling(plan, self._dialect, names, [], indent, self._unit, newline)
+        text = (gap if ends_line else newline + gap) + (text if ends_line else text.removesuffix(newline))
+        self._edits.insert(end, lambda: text)
+
+
+def _assigned_name(statement: ast.stmt, function: ast.Lambda) -> str | None:
+    """The name that a statement binds to a lambda and nothing more."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value) if value is function:
+            return name
+    return None
+
+
+def _with_comment(text: str, comment: str, newline: str, tail: str) -> str:
+    """Puts an assignment's trailing comment behind the header of the `def` that replaces it."""
+    if not tail.endswith(("\n", "\r")):
+        text = text.removesuffix(newline)
+    if not comment:
+        return text
+    header, _, rest = text.partition(newline)
+    return f"{header}  {comment}{newline}{rest}"
+
+
+def indent_unit(source: SourceFile) -> str:
+    """One step of a file's indentation: that of its first indented block, else four spaces."""
+    for node in source.tree.body:
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body and isinstance(body[0], ast.stmt) and body[0].lineno > node.lineno:
+            return source.indentation(body[0].lineno) or "    "
+    return "    "

@@ -1,0 +1,71 @@
+"""`# bufcb: skip` and `# bufcb: skip[CODE, …]` comments."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import io
+import re
+import tokenize
+from typing import Final
+
+from codemods.source import SourceFile
+
+_COMMENT: Final = re.compile(r"#\s*bufcb:\s*skip(?:\[(?P<codes>[^\]]*)\])?")
+
+
+@dataclasses.dataclass(eq=False, slots=True)
+class _Comment:
+    line: int
+    column: int
+    codes: frozenset[str]
+    used: bool = False
+
+
+class Suppressions:
+    """The suppression comments of one file, and which of them were of use."""
+
+    def __init__(self, source: SourceFile) -> None:
+        self._comments = {comment.line: comment for comment in _comments(source)}
+
+    def covers(self, node: ast.expr | ast.stmt) -> bool:
+        """Whether a plain `skip` stands on one of the node's lines."""
+        return self._find(node.lineno, node.end_lineno or node.lineno)
+
+    def covers_definition(self, function: ast.FunctionDef | ast.Lambda) -> bool:
+        """Whether a plain `skip` stands on a definition's header."""
+        if isinstance(function, ast.Lambda):
+            return False
+        first = min([function.lineno, *(d.lineno for d in function.decorator_list)])
+        return self._find(first, max(first, function.body[0].lineno - 1, function.lineno))
+
+    def covers_code(self, node: ast.expr | ast.stmt, code: str) -> bool:
+        """Whether `skip[CODE]` stands on one of the node's lines."""
+        found = False
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+            comment = self._comments.get(line)
+            if comment and code in comment.codes:
+                comment.used = found = True
+        return found
+
+    def _find(self, first: int, last: int) -> bool:
+        found = False
+        for line, comment in self._comments.items():
+            if first <= line <= last and not comment.codes:
+                comment.used = found = True
+        return found
+
+    def unused(self) -> list[tuple[int, int]]:
+        """Line and column of each comment that suppressed nothing."""
+        return [(comment.line, comment.column) for comment in self._comments.values() if not comment.used]
+
+
+def _comments(source: SourceFile) -> list[_Comment]:
+    if "bufcb:" not in source.text:
+        return []
+    found = []
+    for token in tokenize.generate_tokens(io.StringIO(source.text, newline="").readline):
+        if token.type == tokenize.COMMENT and (match := _COMMENT.search(token.string)):
+            codes = frozenset(c.strip() for c in (match["codes"] or "").split(",") if c.strip())
+            found.append(_Comment(token.start[0], token.start[1] + match.start() + 1, codes))
+    return found
