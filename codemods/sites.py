@@ -120,7 +120,8 @@ def _is_jax(node: ast.expr, module: Module, assume_jax: tuple[str, ...]) -> bool
 
 def _use(node: ast.Name | ast.Attribute, module: Module, assume_jax: tuple[str, ...]) -> Iterator[Site]:
     origins = module.origins(node)
-    if (origins and origins <= PURE_CALLBACK) or (isinstance(node, ast.Attribute) and _is_jax(node.value, module, assume_jax)):
+    of_jax = isinstance(node, ast.Attribute) and _is_jax(node.value, module, assume_jax)
+    if of_jax or (origins and origins <= PURE_CALLBACK):
         yield _sorted_out(node, module)
     elif _last_name(node) == "pure_callback":
         yield from _other(node, module, origins)
@@ -204,11 +205,10 @@ def _is_getattr(node: ast.Call, module: Module, assume_jax: tuple[str, ...]) -> 
 
 def _is_looked_up(node: ast.Constant, module: Module) -> bool:
     """Whether a string spells the dotted name and is an argument, not text in a document."""
-    return (
-        isinstance(node.value, str)
-        and bool(_DOTTED.search(text))
-        and isinstance(module.parents.get(node), ast.Call | ast.keyword)
-    )
+    text = node.value
+    if not isinstance(text, str) or not _DOTTED.search(text):
+        return False
+    return isinstance(module.parents.get(node), ast.Call | ast.keyword)
 
 
 def _sorted_out(node: ast.expr, module: Module) -> Site:
