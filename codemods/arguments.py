@@ -13,8 +13,8 @@ from codemods.resolve import Resolved
 from codemods.sites import CallSite
 
 _ARRAY_METHODS: Final = frozenset(
-    "astype reshape ravel flatten sum mean prod std var max min cumsum cumprod transpose squeeze swapaxes clip "
-    "round dot argmax argmin argsort trace".split()
+    "astype reshape ravel flatten sum mean prod std var max min cumsum cumprod transpose squeeze swapaxes "
+    "clip round dot argmax argmin argsort trace".split()
 )
 _JNP_OTHER: Final = frozenset(
     "split array_split hsplit vsplit dsplit meshgrid unique nonzero where shape ndim size broadcast_arrays "

@@ -291,7 +291,7 @@ class Planner:
             raise _Adapted(Diagnostic("BC108", reason, "Write it as a `def` to have it rewritten."))
 
     def _check_variable(self, function: ast.Lambda) -> None:
-        """A lambda bound to a name is replaced where it stands, if the assignment is all that its line does."""
+        """A lambda bound to a name is replaced where it stands, if its assignment has a line of its own."""
         parent = self.module.parents[function]
         if (
             not isinstance(parent, ast.Assign)

@@ -47,7 +47,8 @@ def _rewritten(
     try:
         parse(source.path, text)
     except SourceError as error:
-        reason = f"{source.path}:{error.line}: the migrated text does not parse ({error.reason}); please report this"
+        where = f"{source.path}:{error.line}"
+        reason = f"{where}: the migrated text does not parse ({error.reason}); please report this"
         return (
             source.data,
             _refused(plan, "The migrated text does not parse, which is a defect of bufcb-migrate."),

@@ -71,7 +71,7 @@ class Scope:
         self.bindings.setdefault(binding.name, []).append(binding)
 
     def enclosing(self) -> Iterator[Scope]:
-        """This scope and those around it, innermost first."""
+        """The scope and those around it, innermost first."""
         scope: Scope | None = self
         while scope is not None:
             yield scope

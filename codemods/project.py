@@ -40,7 +40,7 @@ class Project:
 
     @classmethod
     def of(cls, paths: Sequence[Path]) -> Project:
-        """The project that holds `paths`: the nearest folder with a project file, else their common folder."""
+        """The project of `paths`: the nearest folder with a project file, else their common folder."""
         folders = [p if p.is_dir() else p.parent for p in (Path(os.path.abspath(p)) for p in paths)]
         if not folders:
             return cls(None)
@@ -51,7 +51,7 @@ class Project:
         return cls(common)
 
     def used_elsewhere(self, name: str, path: Path) -> bool:
-        """Whether a file other than `path` imports `name`, reads it as an attribute, or spells it in a string."""
+        """Whether another file imports `name`, reads it as an attribute, or spells it in a string."""
         path = Path(os.path.abspath(path))
         key = (name, path)
         if key not in self._answers:

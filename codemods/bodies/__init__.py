@@ -1,4 +1,4 @@
-"""Follows a callback's arguments through its body: is NumPy's answer JAX's, and may a view be handed out?"""
+"""Follows a callback's arguments through its body: where NumPy may differ from JAX, and what outlives it."""
 
 from codemods.bodies.interpreter import Argument, BodyReport, Usage, analyse
 from codemods.bodies.values import Obstacle, Use

@@ -37,7 +37,8 @@ class Effects:
             self.obstruct(
                 "BC111",
                 node,
-                f"{_names(value)} is handed to {receiver}, which is out of sight and may use it as a JAX array.",
+                f"{_names(value)} is handed to {receiver}, which is out of sight"
+                " and may use it as a JAX array.",
                 f"Convert it first with `np.asarray({_first(value)})`, or pass `--arrays numpy`.",
             )
         self._escape(value, node)
@@ -76,7 +77,8 @@ class Effects:
         self.obstruct(
             "BC104",
             node,
-            f"{what[:1].upper()}{what[1:]} on {_names(value)} is computed by JAX, and NumPy's answer may differ.",
+            f"{what[:1].upper()}{what[1:]} on {_names(value)} is computed by JAX,"
+            " and NumPy's answer may differ.",
             f"Convert first with `np.asarray({_first(value)})`, or pass `--arrays numpy`.",
         )
 
