@@ -1,5 +1,6 @@
 """JAX callbacks that write their results into output buffers in place."""
 
+import bufcb.lowering  # noqa: F401  registers the rules that reach XLA
 from bufcb.buffers import Buffer, ExecutionContext, ExecutionStage
 from bufcb.callback import adapt, buffer_callback, checked, pure_callback, store, to_numpy
 

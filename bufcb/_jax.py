@@ -1,24 +1,23 @@
 """Everything that `bufcb` needs from JAX beyond its documented API, in one file.
 
-Each entry says what it is for and which public API would replace it. The rest of the package imports from here and
-from JAX's public modules only, so that a JAX release that moves an internal name breaks this file and no other.
+Each entry says what it is for and which public API would replace it. The rest of the package imports from here
+and from JAX's public modules only, so that a JAX release that moves an internal name breaks this file and no other.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-from jax import lax
 from jax._src import callback as _callback
 from jax._src import dispatch as _dispatch
 from jax._src import effects as _effects
 from jax._src import mesh as _mesh
 from jax._src import sharding_impls as _sharding_impls
-from jax._src.lib import xla_client as _xla_client
+from jax._src.lib import _jax as _jaxlib  # type: ignore[attr-defined]
 from jax.core import ShapedArray
 from jax.experimental.buffer_callback import Buffer as XlaBuffer
 from jax.experimental.buffer_callback import ExecutionContext as XlaExecutionContext
@@ -29,19 +28,22 @@ from jax.interpreters.mlir import LoweringRuleContext
 
 __all__ = [
     "ExecutionStage",
+    "HostScope",
     "LoweringRuleContext",
     "Primitive",
     "ShapedArray",
     "XlaBuffer",
     "XlaExecutionContext",
     "add_host_callback",
+    "avals_in",
+    "avals_out",
+    "bind",
     "checked_context",
     "collect_garbage",
     "device_count",
     "emit_host_callback",
     "enable_x64",
     "has_manual_axes",
-    "host_scope",
     "lower_function",
     "make_effect",
     "platform_of",
@@ -50,21 +52,22 @@ __all__ = [
     "register_jvp",
     "register_lowering",
     "register_transpose",
+    "with_avals",
 ]
 
-# Reference collection of objects that XLA released on a thread without the GIL. Replaced by: nothing public; JAX calls
-# it on its own, but only now and then.
-collect_garbage: Callable[[], None] = _xla_client._xla.collect_garbage
+# Releases the Python objects that XLA let go of on a thread without the GIL. JAX calls it on its own, but only now
+# and then. Replaced by: nothing public.
+collect_garbage: Callable[[], None] = _jaxlib.collect_garbage
 
 # A thread-local value that is part of every `jit` cache key. Public as `jax.make_user_context`.
-checked_context = jax.make_user_context(default_value=None)
+checked_context: Any = jax.make_user_context(default_value=None)  # type: ignore[no-untyped-call]
 
 # The context manager for the x64 mode. Public as `jax.enable_x64`.
 enable_x64: Callable[[bool], contextlib.AbstractContextManager[Any]] = jax.enable_x64
 
 
 def make_effect(name: str) -> _effects.Effect:
-    """Return an effect that may be lowered, and may stand in control flow, checkpoints and custom derivatives.
+    """Return an effect that may be lowered, and stand in control flow, checkpoints and custom derivatives.
 
     Replaced by: a public effects API, which JAX does not have.
     """
@@ -81,7 +84,8 @@ def make_effect(name: str) -> _effects.Effect:
         _effects.partial_eval_kept_effects,
     ):
         allowed.add_type(kind)
-    return kind()
+    effect: _effects.Effect = kind()
+    return effect
 
 
 def register_impl(primitive: Primitive) -> None:
@@ -89,7 +93,7 @@ def register_impl(primitive: Primitive) -> None:
 
     Replaced by: a public `apply_primitive`; `jax.extend.core.Primitive` offers none.
     """
-    primitive.def_impl(functools.partial(_dispatch.apply_primitive, primitive))
+    primitive.def_impl(functools.partial(_dispatch.apply_primitive, primitive))  # type: ignore[no-untyped-call]
 
 
 def register_jvp(primitive: Primitive, rule: Callable[..., Any]) -> None:
@@ -131,7 +135,7 @@ def platform_of(ctx: LoweringRuleContext) -> str:
 
 
 def has_manual_axes(ctx: LoweringRuleContext) -> bool:
-    """Return whether the equation stands inside `shard_map` or `pmap`: it sees one shard, not the whole array."""
+    """Return whether the equation stands inside `shard_map` or `pmap`, and so sees one shard only."""
     axis_context = ctx.module_context.axis_context
     if isinstance(axis_context, _sharding_impls.SPMDAxisContext):
         return bool(axis_context.manual_axes)
@@ -143,7 +147,7 @@ def device_count(ctx: LoweringRuleContext) -> int:
     axis_context = ctx.module_context.axis_context
     if isinstance(axis_context, _sharding_impls.ShardingContext):
         return axis_context.num_devices
-    if isinstance(axis_context, _sharding_impls.SPMDAxisContext) and not axis_context.manual_axes:
+    if isinstance(axis_context, _sharding_impls.SPMDAxisContext) and not has_manual_axes(ctx):
         return axis_context.mesh.size
     return 1
 
@@ -153,9 +157,8 @@ def add_host_callback(ctx: LoweringRuleContext, function: Callable[..., Any]) ->
 
     Replaced by: a public way to hand a Python callable to an FFI handler.
     """
-    callbacks = ctx.module_context.host_callbacks
     ctx.module_context.add_host_callback(function)
-    return len(callbacks) - 1
+    return len(ctx.module_context.host_callbacks) - 1
 
 
 def lower_function(
@@ -166,7 +169,7 @@ def lower_function(
     aval_out: ShapedArray,
 ) -> Any:
     """Lower a JAX function of one array in place, inside another primitive's lowering rule."""
-    inner = ctx.replace(primitive=None, avals_in=[aval_in], avals_out=[aval_out])
+    inner = with_avals(ctx, [aval_in], [aval_out])
     (result,) = mlir.lower_fun(function, multiple_results=False)(inner, operand)
     return result
 
@@ -182,8 +185,8 @@ def emit_host_callback(
     """Emit a call of `function` on the host, once, on one device's copy of the whole operands.
 
     `function` takes and returns host arrays. XLA honours the sharding that says so only on the custom call which
-    `jax.pure_callback` lowers to, hence this emitter. Replaced by: `jax.interpreters.mlir.emit_python_callback` alone,
-    if it derived the sharding itself.
+    `jax.pure_callback` lowers to, hence this emitter. Replaced by: `jax.interpreters.mlir.emit_python_callback`
+    alone, if it derived the sharding itself.
     """
     op_sharding = _callback._callback_op_sharding(ctx.module_context.axis_context, sharding, ctx.avals_out)
     results, _, _ = mlir.emit_python_callback(
@@ -191,8 +194,8 @@ def emit_host_callback(
         function,
         None,
         list(operands),
-        ctx.avals_in,
-        ctx.avals_out,
+        avals_in(ctx),
+        avals_out(ctx),
         has_side_effect=has_side_effect,
         returns_token=False,
         sharding=op_sharding,
@@ -200,24 +203,53 @@ def emit_host_callback(
     return results
 
 
-@contextlib.contextmanager
-def host_scope(device: jax.Device, x64: bool | None) -> Iterator[None]:
-    """Run JAX code inside a callback as on a thread of its own: on `device`, without mesh, in the given x64 mode.
+class HostScope:
+    """A context that runs JAX code in a callback as on a thread of its own: on `device`, without mesh.
 
-    The callback may run on the thread that dispatched the computation, whose mesh is none of its business. Replaced by:
-    `jax.set_mesh` with an empty mesh, which JAX does not accept yet.
+    `x64` sets the x64 mode; None leaves it as it is. The callback may run on the thread that dispatched the
+    computation, whose mesh is none of its business. Replaced by: `jax.set_mesh` with an empty mesh, which JAX does
+    not accept yet.
     """
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(jax.default_device(device))
+
+    __slots__ = ("_contexts",)
+
+    def __init__(self, device: jax.Device, x64: bool | None) -> None:
+        self._contexts: list[contextlib.AbstractContextManager[Any]] = [jax.default_device(device)]
         if x64 is not None:
-            stack.enter_context(enable_x64(x64))
+            self._contexts.append(enable_x64(x64))
         if not _mesh.get_concrete_mesh().empty:
-            stack.enter_context(_sharding_impls._internal_use_concrete_mesh(_mesh.empty_concrete_mesh))
+            self._contexts.append(_sharding_impls._internal_use_concrete_mesh(_mesh.empty_concrete_mesh))
         if not _mesh.get_abstract_mesh().empty:
-            stack.enter_context(_mesh.use_abstract_mesh(_mesh.empty_abstract_mesh))
-        yield
+            self._contexts.append(_mesh.use_abstract_mesh(_mesh.empty_abstract_mesh))
+
+    def __enter__(self) -> None:
+        for context in self._contexts:
+            context.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        for context in reversed(self._contexts):
+            context.__exit__(*error)
 
 
-def bitcast(x: jax.Array, dtype: Any) -> jax.Array:
-    """Reinterpret the bits of `x` as another type of the same width."""
-    return lax.bitcast_convert_type(x, dtype)
+def bind(primitive: Primitive, *args: Any, **params: Any) -> Sequence[Any]:
+    """Apply a primitive of several results to arrays (`jax.extend.core.Primitive.bind`, which has no types)."""
+    results: Sequence[Any] = primitive.bind(*args, **params)  # type: ignore[no-untyped-call]
+    return results
+
+
+def avals_in(ctx: LoweringRuleContext) -> list[ShapedArray]:
+    """Return the operands' abstract values; a callback takes arrays only."""
+    return [aval for aval in ctx.avals_in if isinstance(aval, ShapedArray)]
+
+
+def avals_out(ctx: LoweringRuleContext) -> list[ShapedArray]:
+    """Return the results' abstract values; a callback writes arrays only."""
+    return [aval for aval in ctx.avals_out if isinstance(aval, ShapedArray)]
+
+
+def with_avals(
+    ctx: LoweringRuleContext, operands: Sequence[ShapedArray], results: Sequence[ShapedArray]
+) -> LoweringRuleContext:
+    """Return the context of the same equation with other operands and results."""
+    replaced: LoweringRuleContext = ctx.replace(avals_in=operands, avals_out=results)  # type: ignore[no-untyped-call]
+    return replaced

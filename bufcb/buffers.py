@@ -1,8 +1,8 @@
 """What a callback is handed: NumPy-backed buffers, and the execution context.
 
-A `Buffer` is a view of memory that XLA owns for the time of the call. It is built in two steps, `r = raw.__array__()` and
-`r.view(Buffer)`: NumPy makes `r` the base of every view derived from it, so the reference count of `r` tells whether
-anything still looks at the memory when the callback has returned.
+A `Buffer` is a view of memory that XLA owns for the time of the call. It is built in two steps, `r = raw.__array__()`
+and `r.view(Buffer)`: NumPy makes `r` the base of every view derived from it, so the reference count of `r` tells
+whether anything still looks at the memory when the callback has returned.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from jax.tree_util import tree_leaves
@@ -22,10 +22,13 @@ from jax.tree_util import tree_leaves
 from bufcb import _jax
 from bufcb._jax import ExecutionStage, XlaExecutionContext
 
-__all__ = ["Buffer", "ExecutionContext", "ExecutionStage", "HostArray", "HostContext", "OutputMismatch"]
+__all__ = ["Buffer", "ExecutionContext", "ExecutionStage", "HostArray", "HostContext", "OutputError"]
 
 
-class OutputMismatch(RuntimeError):
+_Kind = TypeVar("_Kind", bound="Buffer")
+
+
+class OutputError(RuntimeError):
     """A value that does not match its output in number of leaves, shape or dtype; raised inside the callback.
 
     Attributes:
@@ -40,14 +43,14 @@ class OutputMismatch(RuntimeError):
 class Buffer(np.ndarray):
     """An argument or an output of a callback: an `np.ndarray` that is valid until the callback returns.
 
-    Inputs are read-only. `out[...] = value` on an output as handed in is strict: `value` must have the output's shape and
-    dtype, once 64-bit types are canonicalised as the x64 mode asks; nothing broadcasts and nothing is cast. Every
-    other way to write is NumPy's own; `np.asarray(out)` is a plain view. What is derived from a `Buffer` is never one:
-    slices, copies, reshapes and the results of arithmetic are plain arrays and scalars.
+    Inputs are read-only. `out[...] = value` on an output as handed in is strict: `value` must have the output's shape
+    and dtype, once 64-bit types are canonicalised as the x64 mode asks; nothing broadcasts and nothing is cast. Every
+    other way to write is NumPy's own; `np.asarray(out)` is a plain view. What is derived from a `Buffer` is never
+    one: slices, copies, reshapes and the results of arithmetic are plain arrays and scalars.
     """
 
     __slots__ = ()
-    # Below ndarray's own priority: functions that pick the type of their result by priority then give plain arrays.
+    # Below ndarray's own: functions that choose the type of their result by priority then give plain arrays.
     __array_priority__ = -1.0
     _x64 = False
 
@@ -65,7 +68,7 @@ class Buffer(np.ndarray):
         return func(*_plain(args), **_plain(kwargs))
 
     def __dlpack__(self, **options: Any) -> Any:
-        """Export the memory; a read-only input exports as a `jax.Array` does, also to consumers that know no flag."""
+        """Export the memory; a read-only input as a `jax.Array` does, also to consumers that know no such flag."""
         if self.flags.writeable or (options.get("max_version") or (0, 0)) >= (1, 0):
             return np.asarray(self).__dlpack__(**options)
         return np.asarray(_Writable(self)).view(self.dtype).__dlpack__(**options)
@@ -128,12 +131,25 @@ def _delegate_property(name: str) -> property:
     return property(get, put, doc=getattr(np.ndarray, name).__doc__)
 
 
-# The methods and properties whose result would otherwise be a Buffer. In-place ones (fill, sort, put …) stay NumPy's.
-_DELEGATED = """
-    __copy__ __deepcopy__ all any argmax argmin argpartition argsort astype byteswap choose clip compress conj conjugate
-    copy cumprod cumsum diagonal dot flatten getfield max mean min nonzero prod ravel repeat reshape round searchsorted
-    squeeze std sum swapaxes take trace transpose var view
-""".split()
+# What would otherwise return a Buffer. Methods that work in place (fill, sort, put, ...) stay NumPy's.
+_DELEGATED = (
+    *("__copy__", "__deepcopy__", "all", "any", "argmax", "argmin", "argpartition", "argsort", "astype"),
+    *("byteswap", "choose", "clip", "compress", "conj", "conjugate", "copy", "cumprod", "cumsum", "diagonal"),
+    *("dot", "flatten", "getfield", "max", "mean", "min", "nonzero", "prod", "ravel", "repeat", "reshape"),
+    *(
+        "round",
+        "searchsorted",
+        "squeeze",
+        "std",
+        "sum",
+        "swapaxes",
+        "take",
+        "trace",
+        "transpose",
+        "var",
+        "view",
+    ),
+)
 for _name in _DELEGATED:
     setattr(Buffer, _name, _delegate(_name))
 for _name in ("T", "mT", "flat", "imag", "real"):
@@ -142,23 +158,29 @@ for _name in ("T", "mT", "flat", "imag", "real"):
 
 
 class Output(Buffer):
-    """A `Buffer` with strict `out[...] = value`. Each pair of position and x64 mode has a subclass of its own."""
+    """A `Buffer` with strict `out[...] = value`; each position and x64 mode has a subclass of its own."""
 
     __slots__ = ()
     _index = 0
 
     def __setitem__(self, key: Any, value: Any) -> None:
         # As handed in, an output's base is the plain array that the trampoline holds.
-        if key is Ellipsis and type(self.base) is np.ndarray:
+        strict = key is Ellipsis and type(self.base) is np.ndarray
+        if strict and not fits(value, self):
             write([self], leaves(value))
         else:
             np.ndarray.__setitem__(self, key, value)
 
 
+def fits(value: Any, output: np.ndarray) -> bool:
+    """Return whether `value` is an array of the output's shape and dtype, as it mostly is."""
+    return type(value) is np.ndarray and value.dtype == output.dtype and value.shape == output.shape
+
+
 @functools.cache
 def input_class(x64: bool) -> type[Buffer]:
     """Return the class of the arguments of a callback that was bound in the given x64 mode."""
-    return type("Buffer", (Buffer,), {"__slots__": (), "__module__": "bufcb", "_x64": True}) if x64 else Buffer
+    return _subclass(Buffer, _x64=True) if x64 else Buffer
 
 
 @functools.cache
@@ -167,7 +189,11 @@ def output_class(index: int, x64: bool) -> type[Output]:
 
     A class carries both for free, where an attribute would have to be set on every call.
     """
-    return type("Buffer", (Output,), {"__slots__": (), "__module__": "bufcb", "_x64": x64, "_index": index})
+    return _subclass(Output, _x64=x64, _index=index)
+
+
+def _subclass(kind: type[_Kind], **attributes: Any) -> type[_Kind]:
+    return type("Buffer", (kind,), {"__slots__": (), "__module__": "bufcb", **attributes})
 
 
 _NARROW = {
@@ -192,39 +218,45 @@ def leaves(value: Any) -> list[Any]:
 
 
 def write(outputs: Sequence[Output], values: Sequence[Any]) -> None:
-    """Write flat values into flat outputs by `jax.pure_callback`'s rules; all are checked before the first write.
+    """Write flat values into flat outputs by `jax.pure_callback`'s rules; everything is checked before.
 
     Raises:
-      OutputMismatch: if the number of leaves, a shape or a dtype differs.
+      OutputError: if the number of leaves, a shape or a dtype differs.
     """
     if len(values) != len(outputs):
-        raise OutputMismatch(
+        raise OutputError(
             f"Mismatched number of outputs from callback. Expected: {len(outputs)}, Actual: {len(values)}"
         )
-    arrays = [_canonical(np.asarray(value), output) for value, output in zip(values, outputs)]
-    for array, output in zip(arrays, outputs):
+    arrays = [_canonical(np.asarray(value), output) for value, output in zip(values, outputs, strict=True)]
+    for array, output in zip(arrays, outputs, strict=True):
         _check(array, output)
     if len(arrays) > 1:
         arrays = [_apart(array, outputs) for array in arrays]
-    for array, output in zip(arrays, outputs):
+    for array, output in zip(arrays, outputs, strict=True):
         np.ndarray.__setitem__(output, Ellipsis, array)
 
 
 def _canonical(array: np.ndarray, output: Output) -> np.ndarray:
-    if output._x64 or array.dtype not in _NARROW:
+    dtype = array.dtype
+    if dtype == output.dtype:
         return array
-    return array.astype(_NARROW[array.dtype])
+    if dtype.kind not in "biufcV" or not dtype.isnative:
+        raise TypeError(
+            f"Value of dtype {dtype} for return value #{output._index} is not a valid JAX array type. Only arrays of "
+            "numeric types are supported by JAX."
+        )
+    return array if output._x64 or dtype not in _NARROW else array.astype(_NARROW[dtype])
 
 
 def _check(array: np.ndarray, output: Output) -> None:
     if array.shape != output.shape:
-        raise OutputMismatch(
+        raise OutputError(
             f"Incorrect output shape for return value #{output._index}: "
             f"Expected: {output.shape}, Actual: {array.shape}",
             output._index,
         )
     if array.dtype != output.dtype:
-        raise OutputMismatch(
+        raise OutputError(
             f"Incorrect output dtype for return value #{output._index}: "
             f"Expected: {output.dtype}, Actual: {array.dtype}",
             output._index,
@@ -330,8 +362,8 @@ _CLEARING: tuple[Callable[[], Any], ...] = (
 def still_referenced(arrays: tuple[np.ndarray, ...]) -> list[int]:
     """Return the indices of `arrays` that stay referenced however garbage is collected, from cheap to dear.
 
-    Reference cycles (recursive closures, SciPy's solvers) and arrays that JAX imported without a copy raise the count on
-    every call; the first steps, of a few microseconds, clear those. A full collection comes last.
+    Reference cycles (recursive closures, SciPy's solvers) and arrays that JAX imported without a copy raise the count
+    on every call; the first steps, of a few microseconds, clear those. A full collection comes last.
     """
     for clear in _CLEARING:
         clear()
@@ -339,6 +371,18 @@ def still_referenced(arrays: tuple[np.ndarray, ...]) -> list[int]:
         if not (found := _escaped(arrays, _IDLE_IN_TUPLE)):
             return []
     return found
+
+
+def detach(arrays: Sequence[np.ndarray]) -> None:
+    """Part arrays from XLA's buffers, when something may refer to the arrays after the call.
+
+    An array of XLA's has a wrapper for its base that is registered under the address of a C++ object on the stack.
+    While it lives, a later call that passes a buffer from the same address is handed this stale wrapper instead, and
+    crashes. Unpickling nothing into the array drops the base; views of the array stay as they are.
+    """
+    for array in arrays:
+        if isinstance(array.base, _jax.XlaBuffer):
+            array.__setstate__((1, (0,), np.dtype(np.uint8), False, b""))
 
 
 _CANARY, _SECOND_CANARY = 0xA5, 0x5A
@@ -352,7 +396,8 @@ def fill_canary(array: np.ndarray, byte: int = _CANARY) -> None:
 def _untouched(array: np.ndarray, byte: int) -> np.ndarray:
     """Return a flat mask of the elements that still hold the pattern."""
     flat = array.reshape(-1).view(np.uint8).reshape(array.size, array.itemsize)
-    return (flat == byte).all(axis=1)
+    mask: np.ndarray = (flat == byte).all(axis=1)
+    return mask
 
 
 def find_unwritten(array: np.ndarray, run_again: Callable[[], None] | None) -> np.ndarray | None:

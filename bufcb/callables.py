@@ -1,4 +1,4 @@
-"""What is known about a callback before it runs: whether two are the same, how to name one, what it can be called with."""
+"""What is known about a callback before it runs: whether two are the same, what to call it, how it is called."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from jax.tree_util import keystr, tree_flatten_with_path
+
+from bufcb.adapted import Adapted
 
 
 @dataclasses.dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -85,9 +88,9 @@ def describe(function: Callable[..., Any]) -> str:
     """Return the callback's qualified name and place, as error messages give it: `` `solve` (model.py:12) ``."""
     target = innermost(function)
     name = getattr(target, "__qualname__", None) or type(target).__qualname__
-    code = getattr(inspect.unwrap(target) if callable(target) else target, "__code__", None)
+    code = getattr(inspect.unwrap(target), "__code__", None)
     if code is None:
-        code = getattr(getattr(type(target), "__call__", None), "__code__", None)
+        code = getattr(type(target).__call__, "__code__", None)
     place = f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
     return f"`{name}`{place}"
 
@@ -99,8 +102,8 @@ def innermost(function: Callable[..., Any]) -> Callable[..., Any]:
             function = function.func
         elif inspect.ismethod(function):
             function = function.__func__
-        elif (adapted := getattr(function, "__adapted__", None)) is not None:
-            function = adapted
+        elif isinstance(function, Adapted):
+            function = function.function
         else:
             return function
 
@@ -130,30 +133,40 @@ def _explain_call(
     error: TypeError,
 ) -> str:
     own = [name for name, p in list(signature.parameters.items())[:2] if p.kind is p.POSITIONAL_OR_KEYWORD]
-    clashes = [name for name in own if name in kwargs]
-    if clashes:
-        return (
-            f"buffer_callback: the keyword argument `{clashes[0]}` clashes with the parameter `{clashes[0]}` of callback "
-            f"{describe(function)}, which takes the execution context or the outputs. Make its first two parameters "
-            "positional-only, as in `def callback(ctx, out, /, *args, **kwargs)`, or rename them."
-        )
-    given = ", ".join(["ctx", "out", *(f"args[{i}]" for i in range(len(args))), *(f"{k}=..." for k in kwargs)])
+    for name in own:
+        if name in kwargs:
+            return (
+                f"buffer_callback: the keyword argument `{name}` clashes with the parameter `{name}` of callback "
+                f"{describe(function)}, which takes the execution context or the outputs. Make its first two "
+                "parameters positional-only, as in `def callback(ctx, out, /, *args, **kwargs)`, or rename them."
+            )
+    given = ["ctx", "out", *(f"args[{i}]" for i in range(len(args))), *(f"{name}=..." for name in kwargs)]
     return (
         f"buffer_callback: callback {describe(function)} has the signature {signature} and cannot be called as "
-        f"callback({given}): {error}."
+        f"callback({', '.join(given)}): {error}."
     )
 
 
-def parameter_names(function: Callable[..., Any], count: int) -> list[str | None]:
-    """Return the names of the parameters that the first `count` positional arguments arrive in, None where unknown."""
-    adapted = getattr(function, "__adapted__", None)
-    skip = 0 if adapted is not None else 2
+def argument_names(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[str]:
+    """Return what error messages call each leaf of the arguments: ``argument `x['a']` (args[0]['a'])``."""
+    parameters = _parameter_names(function)
+    found = []
+    for path, _ in tree_flatten_with_path(tuple(args))[0]:
+        position, rest = path[0].idx, keystr(path[1:])
+        called = f"`{parameters[position]}{rest}` " if position < len(parameters) else ""
+        found.append(f"argument {called}(args[{position}]{rest})")
+    for path, _ in tree_flatten_with_path(dict(kwargs))[0]:
+        found.append(f"argument `{path[0].key}{keystr(path[1:])}`")
+    return found
+
+
+def _parameter_names(function: Callable[..., Any]) -> list[str]:
+    """Return the names of the parameters that positional arguments arrive in, as far as they are known."""
+    adapted = isinstance(function, Adapted)
     try:
-        signature = inspect.signature(adapted if adapted is not None else function, follow_wrapped=False)
+        signature = inspect.signature(function.function if adapted else function, follow_wrapped=False)
     except (TypeError, ValueError):
-        return [None] * count
-    names: list[str | None] = [
-        p.name for p in signature.parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-    ]
-    names = names[skip : skip + count]
-    return names + [None] * (count - len(names))
+        return []
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    names = [name for name, parameter in signature.parameters.items() if parameter.kind in positional]
+    return names if adapted else names[2:]

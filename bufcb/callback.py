@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import operator
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
@@ -16,13 +17,12 @@ from jax.tree_util import keystr, tree_flatten, tree_flatten_with_path, tree_map
 
 from bufcb import _jax, buffers
 from bufcb._jax import ShapedArray
-from bufcb.buffers import Buffer, Output
-from bufcb.callables import Callback, callable_key, check_signature, describe
-from bufcb.lowering import buffer_callback_p
-from bufcb.primitive import VMAP_METHODS
+from bufcb.adapted import Adapted, Arrays
+from bufcb.buffers import Output
+from bufcb.callables import Callback, argument_names, callable_key, check_signature, describe
+from bufcb.primitive import VMAP_METHODS, buffer_callback_p
 
 Retain = Literal["raise", "copy"]
-Arrays = Literal["numpy", "jax"]
 
 
 def buffer_callback(
@@ -45,9 +45,9 @@ def buffer_callback(
       >>> bufcb.buffer_callback(add_one, jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
       Array([1., 2., 3.], dtype=float32)
 
-    The callback is called as `callback(ctx, out, *args, **kwargs)`, where `ctx` is an `ExecutionContext`, `out` has the
-    structure of `result_shape_dtypes` and the arguments that of the call, with a `Buffer` for every array. It returns None.
-    Buffers are valid until it returns; inputs are read-only.
+    The callback is called as `callback(ctx, out, *args, **kwargs)`, where `ctx` is an `ExecutionContext`, `out` has
+    the structure of `result_shape_dtypes` and the arguments that of the call, with a `Buffer` for every array. It
+    returns None. Buffers are valid until it returns; inputs are read-only.
 
     Args:
       callback: the Python function.
@@ -55,8 +55,8 @@ def buffer_callback(
       has_side_effect: whether the callback must run even if its results are not used.
       vmap_method: how it runs under `jax.vmap`, as for `jax.pure_callback`: "sequential", "sequential_unrolled",
         "expand_dims", "broadcast_all" or "legacy_vectorized". None: `jax.vmap` raises an error.
-      input_output_aliases: a mapping of flat input index to flat output index; that output shares the memory of that
-        input, and holds its values when the callback is called.
+      input_output_aliases: a mapping of flat input index to flat output index; that output shares the memory of
+        that input, and holds its values when the callback is called.
       command_buffer_compatible: on GPU, whether the callback is traced into a command buffer and not called again.
       sharding: a single-device sharding that says on which device of several the callback is called.
       retain: "raise" makes it an error if a reference to a buffer outlives the call. "copy" hands out copies.
@@ -87,7 +87,8 @@ def buffer_callback(
         flat_args, in_tree = tree_flatten((args, kwargs))
         bound, flat_args, in_avals = _bind_arguments(hashable, flat_args, args, kwargs)
         _check_aliases(callback, aliases, in_avals, result_avals)
-        results = buffer_callback_p.bind(
+        results = _jax.bind(
+            buffer_callback_p,
             *flat_args,
             callback=bound,
             result_avals=result_avals,
@@ -116,11 +117,13 @@ def _check_options(callback: Callable[..., Any], vmap_method: str | None, retain
     if vmap_method not in VMAP_METHODS:
         # JAX's own text, slip included: programs look for it.
         raise ValueError(
-            f"vmap_method must be on of the allowed methods {VMAP_METHODS}, but got: {vmap_method} "
-            f"[callback {describe(callback)}]"
+            f"vmap_method must be on of the allowed methods {VMAP_METHODS}, but got: {vmap_method}\n"
+            f"Callback {describe(callback)}"
         )
     if retain not in ("raise", "copy"):
-        raise ValueError(f"retain must be 'raise' or 'copy', but got: {retain!r} [callback {describe(callback)}]")
+        raise ValueError(
+            f"retain must be 'raise' or 'copy', but got: {retain!r}\nCallback {describe(callback)}"
+        )
 
 
 def _result_avals(callback: Callable[..., Any], spec: Any) -> tuple[tuple[ShapedArray, ...], Any]:
@@ -129,15 +132,15 @@ def _result_avals(callback: Callable[..., Any], spec: Any) -> tuple[tuple[Shaped
         if not (hasattr(leaf, "shape") and hasattr(leaf, "dtype")):
             path = next(keystr(path) for path, other in tree_flatten_with_path(spec)[0] if other is leaf)
             raise TypeError(
-                f"buffer_callback: result_shape_dtypes{path} must have a shape and a dtype, as jax.ShapeDtypeStruct(shape, "
-                f"dtype) has, but is {_shown(leaf)} [callback {describe(callback)}]"
+                f"buffer_callback: result_shape_dtypes{path} must have a shape and a dtype, as "
+                f"jax.ShapeDtypeStruct(shape, dtype) has, but is {_shown(leaf)}.\nCallback {describe(callback)}"
             )
     try:
         return tuple(ShapedArray(tuple(leaf.shape), np.dtype(leaf.dtype)) for leaf in leaves), out_tree
     except TypeError as error:
         raise TypeError(
-            f"buffer_callback: result_shape_dtypes has a leaf of a shape or dtype that no output can have: {error} "
-            f"[callback {describe(callback)}]"
+            f"buffer_callback: result_shape_dtypes has a leaf of a shape or dtype that no output can have: {error}\n"
+            f"Callback {describe(callback)}"
         ) from error
 
 
@@ -146,18 +149,20 @@ def _check_x64(callback: Callable[..., Any], avals: Sequence[ShapedArray]) -> No
     for index, aval in enumerate(avals):
         if buffers.canonical_dtype(aval.dtype, x64) != aval.dtype:
             raise ValueError(
-                "result_shape_dtypes cannot specify 64-bit types when `jax_enable_x64` is disabled "
-                f"[output #{index} is {aval.dtype}, callback {describe(callback)}]"
+                "result_shape_dtypes cannot specify 64-bit types when `jax_enable_x64` is disabled\n"
+                f"Callback {describe(callback)}, output #{index} is {aval.dtype}"
             )
 
 
-def _alias_pairs(callback: Callable[..., Any], aliases: Mapping[int, int] | None) -> tuple[tuple[int, int], ...]:
+def _alias_pairs(
+    callback: Callable[..., Any], aliases: Mapping[int, int] | None
+) -> tuple[tuple[int, int], ...]:
     try:
-        return tuple(sorted((int(i), int(o)) for i, o in (aliases or {}).items()))
-    except (AttributeError, TypeError, ValueError) as error:
+        return tuple(sorted((operator.index(i), operator.index(o)) for i, o in (aliases or {}).items()))
+    except (AttributeError, TypeError) as error:
         raise TypeError(
             "input_output_aliases must map the indices of flat inputs to those of flat outputs, but is "
-            f"{_shown(aliases)} [callback {describe(callback)}]"
+            f"{_shown(aliases)}.\nCallback {describe(callback)}"
         ) from error
 
 
@@ -176,14 +181,14 @@ def _check_aliases(
             fault = f"with output index {o} outside the range [0, {len(out_avals)})."
         elif (in_avals[i].shape, in_avals[i].dtype) != (out_avals[o].shape, out_avals[o].dtype):
             fault = (
-                f"referring to an input with abstract value {in_avals[i]} and an output with a different abstract value "
-                f"{out_avals[o]}."
+                f"referring to an input with abstract value {in_avals[i]} and an output with a different abstract "
+                f"value {out_avals[o]}."
             )
         elif o in taken:
             fault = f"referring to an output that input {taken[o]} is aliased to already."
         if fault:
             raise ValueError(
-                f"input_output_aliases contains the mapping '{i}:{o}' {fault} [callback {describe(callback)}]"
+                f"input_output_aliases contains the mapping '{i}:{o}' {fault}\nCallback {describe(callback)}"
             )
         taken[o] = i
 
@@ -210,35 +215,32 @@ def _bind_arguments(
             aval = jax.typeof(flat_args[i])
         avals.append(aval)
     if impls:
-        callback = Callback.of(dataclasses.replace(callback.function, key_impls=tuple(impls.items())))
+        adapted: Any = callback.function
+        callback = Callback.of(dataclasses.replace(adapted, key_impls=tuple(impls.items())))
     return callback, flat_args, avals
-
-
-def _argument(i: int, args: Any, kwargs: Any) -> str:
-    path = tree_flatten_with_path((args, kwargs))[0][i][0]
-    return ("args" if path[0].idx == 0 else "kwargs") + keystr(path[1:])
 
 
 def _not_an_array(callback: Callable[..., Any], i: int, args: Any, kwargs: Any, arg: Any) -> str:
     return (
-        f"buffer_callback: {_argument(i, args, kwargs)} of callback {describe(callback)} must be an array, but is "
-        f"{_shown(arg)}. Bind what is not an array with functools.partial or a closure."
+        f"buffer_callback: {argument_names(callback, args, kwargs)[i]} of callback {describe(callback)} must be an "
+        f"array, but is {_shown(arg)}. Bind what is not an array with functools.partial or a closure."
     )
 
 
 def _typed_key(callback: Callable[..., Any], i: int, args: Any, kwargs: Any) -> str:
     return (
-        f"buffer_callback: {_argument(i, args, kwargs)} of callback {describe(callback)} is a typed random key, which has "
-        "no buffer of its own. Pass jax.random.key_data(key), and rebuild the key with jax.random.wrap_key_data if need be."
+        f"buffer_callback: {argument_names(callback, args, kwargs)[i]} of callback {describe(callback)} is a typed "
+        "random key, which has no buffer of its own. Pass jax.random.key_data(key) instead, and rebuild the key with "
+        "jax.random.wrap_key_data where one is needed."
     )
 
 
 def _takes_keys(callback: Callable[..., Any]) -> bool:
-    return isinstance(callback, _Adapted) and callback.arrays == "jax"
+    return isinstance(callback, Adapted) and callback.arrays == "jax"
 
 
 def adapt(function: Callable[..., Any], arrays: Arrays = "numpy") -> Callable[..., None]:
-    """Return a buffer callback that writes what `function(*args, **kwargs)` returns, by `jax.pure_callback`'s rules.
+    """Return a buffer callback that writes what `function` returns, by the rules of `jax.pure_callback`.
 
     The flattened result is compared with the outputs leaf by leaf, in number, shape and dtype, once 64-bit values are
     canonicalised as the x64 mode at the call asks. Two results of `adapt` are equal if their functions are.
@@ -256,62 +258,7 @@ def adapt(function: Callable[..., Any], arrays: Arrays = "numpy") -> Callable[..
         raise ValueError(f"arrays must be 'numpy' or 'jax', but got: {arrays!r}")
     if not callable(function):
         raise TypeError(f"bufcb.adapt: the function must be callable, not {_shown(function)}.")
-    return _Adapted(function, arrays, callable_key(function))
-
-
-@dataclasses.dataclass(frozen=True, slots=True, weakref_slot=True)
-class _Adapted:
-    """A value-returning function as a buffer callback.
-
-    Attributes:
-      key_impls: pairs of flat argument index and implementation, for arguments that are the data of typed random keys.
-    """
-
-    function: Callable[..., Any] = dataclasses.field(compare=False)
-    arrays: Arrays
-    key: Any = dataclasses.field(repr=False)
-    key_impls: tuple[tuple[int, Any], ...] = ()
-
-    @property
-    def __adapted__(self) -> Callable[..., Any]:
-        return self.function
-
-    def __call__(self, ctx: Any, out: Any, /, *args: Any, **kwargs: Any) -> None:
-        if self.arrays == "numpy":
-            result = self._call_with_numpy(args, kwargs)
-            store(out, result)
-        else:
-            self._call_with_jax(out, args, kwargs)
-
-    def _call_with_numpy(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if not kwargs and all(isinstance(arg, Buffer) for arg in args):
-            return self.function(*map(np.asarray, args))
-        args, kwargs = tree_map(np.asarray, (args, kwargs))
-        return self.function(*args, **kwargs)
-
-    def _call_with_jax(self, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        flat, tree = tree_flatten((args, kwargs))
-        outputs = [out] if isinstance(out, Output) else jax.tree_util.tree_leaves(out)
-        x64 = next((buffer._x64 for buffer in (*flat, *outputs) if isinstance(buffer, Buffer)), None)
-        device = _cpu_device()
-        with _jax.host_scope(device, x64):
-            arrays = jax.device_put([np.array(arg) for arg in flat], device)
-            for i, impl in self.key_impls:
-                arrays[i] = jax.random.wrap_key_data(arrays[i], impl=impl)
-            args, kwargs = tree_unflatten(tree, arrays)
-            values = [np.asarray(leaf) for leaf in buffers.leaves(self.function(*args, **kwargs))]
-        buffers.write(outputs, values)
-
-
-@functools.cache
-def _cpu_device() -> jax.Device:
-    try:
-        return jax.local_devices(backend="cpu")[0]
-    except RuntimeError as error:
-        raise RuntimeError(
-            "bufcb failed to find a local CPU device to place the arguments of a callback on. Make sure \"cpu\" is listed "
-            "in --jax_platforms or the JAX_PLATFORMS environment variable."
-        ) from error
+    return Adapted(function, arrays, callable_key(function))
 
 
 def pure_callback(
@@ -333,13 +280,13 @@ def pure_callback(
 
 
 def store(out: Any, value: Any) -> None:
-    """Write `value` into the outputs `out` of a callback, by the strict rules of `out[...] = value`, leaf by leaf.
+    """Write `value` into the outputs `out` of a callback, leaf by leaf, by the strict rules of `out[...] = value`.
 
-    Both may be pytrees: flattened leaves are paired, as `jax.pure_callback` pairs results. Everything is checked before
-    the first write.
+    Both may be pytrees: flattened leaves are paired, as `jax.pure_callback` pairs results. Everything is checked
+    before the first write.
 
     Raises:
-      OutputMismatch: (a `RuntimeError`) if the number of leaves, a shape or a dtype differs.
+      RuntimeError: if the number of leaves, a shape or a dtype differs.
       TypeError: if `out` is not an output as the callback was handed it.
     """
     outputs = [out] if isinstance(out, Output) else jax.tree_util.tree_leaves(out)
@@ -390,10 +337,11 @@ def _is_checked() -> bool:
 def checked(enabled: bool = True) -> Iterator[None]:
     """Check, for computations called in this context, that callbacks write every element of their outputs.
 
-    Functions under `jax.jit` are traced anew for it. To switch it on for a whole process, set the environment variable
-    `BUFCB_CHECKED=1`.
+    Functions under `jax.jit` are traced anew for it. To switch it on for a whole process, set the environment
+    variable `BUFCB_CHECKED=1`.
 
-    A callback without side effects may be called once more, to tell a value from the pattern that stands for "not written".
+    A callback without side effects may be called once more, to tell a value from the pattern that stands for an
+    element that was not written.
     """
     with _jax.checked_context(bool(enabled)):
         yield

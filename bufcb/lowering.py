@@ -1,18 +1,20 @@
 """How the primitive reaches XLA: one rule per platform.
 
-On CPU, XLA's own handler for buffer callbacks calls the trampoline with its buffers. Everywhere else, and wherever XLA
-would partition the computation over several devices, the *host path* calls it with host arrays, through the custom call
-that `jax.pure_callback` lowers to.
+On CPU, XLA's own handler for buffer callbacks calls the trampoline with its buffers. Everywhere else, and wherever
+XLA would partition the computation over several devices, the *host path* calls it with host arrays, through the
+custom call that `jax.pure_callback` lowers to.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from bufcb import _jax, trampoline
 from bufcb._jax import LoweringRuleContext, ShapedArray
@@ -41,8 +43,8 @@ def _plan(
         function=callback.function,
         in_tree=in_tree,
         out_tree=out_tree,
-        in_dtypes=tuple(np.dtype(aval.dtype) for aval in ctx.avals_in),
-        out_dtypes=tuple(np.dtype(aval.dtype) for aval in ctx.avals_out),
+        in_dtypes=tuple(np.dtype(aval.dtype) for aval in _jax.avals_in(ctx)),
+        out_dtypes=tuple(np.dtype(aval.dtype) for aval in _jax.avals_out(ctx)),
         aliases=input_output_aliases,
         repeatable=not has_side_effect and not input_output_aliases,
         retain=retain,
@@ -84,47 +86,49 @@ def _lower_buffers(
     """Lower to a handler of XLA's that passes its own buffers; 2- and 4-bit types are widened around it."""
     function = trampoline.build(_plan(ctx, **params))
     index = _jax.add_host_callback(ctx, function)
-    wide_in, wide_out = [_widened(aval) for aval in ctx.avals_in], [_widened(aval) for aval in ctx.avals_out]
-    operands = [
-        _convert(ctx, operand, aval, wide) for operand, aval, wide in zip(operands, ctx.avals_in, wide_in)
-    ]
+    avals_in, avals_out = _jax.avals_in(ctx), _jax.avals_out(ctx)
+    wide_in, wide_out = list(map(_widened, avals_in)), list(map(_widened, avals_out))
+    wide_operands = map(functools.partial(_convert, ctx), operands, avals_in, wide_in)
     rule = jax.ffi.ffi_lowering(
         target,
         has_side_effect=params["has_side_effect"],
         operand_output_aliases=dict(params["input_output_aliases"]),
     )
-    results = rule(ctx.replace(avals_in=wide_in, avals_out=wide_out), *operands, index=np.uint64(index))
-    return [_convert(ctx, result, wide, aval) for result, wide, aval in zip(results, wide_out, ctx.avals_out)]
+    results = rule(_jax.with_avals(ctx, wide_in, wide_out), *wide_operands, index=np.uint64(index))
+    return list(map(functools.partial(_convert, ctx), results, wide_out, avals_out))
 
 
 def _widened(aval: ShapedArray) -> ShapedArray:
     """Return the 8-bit counterpart of a 2- or 4-bit array, else `aval` itself."""
     if not trampoline.is_sub_byte(np.dtype(aval.dtype)):
         return aval
-    # Signed integers are sign-extended, as NumPy stores them; of all others the bits count.
-    return ShapedArray(aval.shape, jnp.int8 if aval.dtype.name.startswith("int") else jnp.uint8)
+    return ShapedArray(aval.shape, jnp.uint8)
 
 
 def _convert(ctx: LoweringRuleContext, value: Any, source: ShapedArray, target: ShapedArray) -> Any:
-    """Convert between a 2- or 4-bit array and its 8-bit counterpart."""
+    """Convert between a 2- or 4-bit array and its 8-bit counterpart, which has its bits and zeros above."""
     if source.dtype == target.dtype:
         return value
-    return _jax.lower_function(ctx, _conversion(source.dtype, target.dtype), value, source, target)
+    if target.dtype == jnp.uint8:
+        bits = _bits(source.dtype)
+        return _jax.lower_function(
+            ctx, lambda x: lax.bitcast_convert_type(x, bits).astype(jnp.uint8), value, source, target
+        )
+    bits = _bits(target.dtype)
+    return _jax.lower_function(
+        ctx, lambda x: lax.bitcast_convert_type(x.astype(bits), target.dtype), value, source, target
+    )
 
 
-def _conversion(source: Any, target: Any) -> Callable[[jax.Array], jax.Array]:
-    bits = jnp.uint4
-    if source.name.startswith("float"):
-        return lambda x: jax.lax.bitcast_convert_type(x, bits).astype(target)
-    if target.name.startswith("float"):
-        return lambda x: jax.lax.bitcast_convert_type(x.astype(bits), target)
-    return lambda x: x.astype(target)
+def _bits(dtype: np.dtype) -> np.dtype:
+    """Return the unsigned integers of the width of a 2- or 4-bit type."""
+    return np.dtype(jnp.uint2 if dtype.name.endswith("int2") else jnp.uint4)
 
 
 def _lower_host(ctx: LoweringRuleContext, *operands: Any, **params: Any) -> Sequence[Any]:
     """Lower to a call on the host with copies of the operands, whose outputs are copied back."""
     function = trampoline.build(_plan(ctx, **params))
-    shapes = [(aval.shape, np.dtype(aval.dtype)) for aval in ctx.avals_out]
+    shapes = [(aval.shape, np.dtype(aval.dtype)) for aval in _jax.avals_out(ctx)]
     sources = {output: operand for operand, output in params["input_output_aliases"]}
     context = HostContext()
 

@@ -13,7 +13,9 @@ from bufcb import _jax
 from bufcb._jax import ShapedArray
 from bufcb.callables import Callback, describe
 
-VMAP_METHODS = ["sequential", "sequential_unrolled", "expand_dims", "broadcast_all", "legacy_vectorized", None]
+_IN_TURN = ["sequential", "sequential_unrolled"]
+_AT_ONCE = ["expand_dims", "broadcast_all", "legacy_vectorized"]
+VMAP_METHODS = [*_IN_TURN, *_AT_ONCE, None]
 
 buffer_callback_p = _jax.Primitive("buffer_callback")
 buffer_callback_p.multiple_results = True
@@ -28,24 +30,24 @@ def _abstract_eval(
     return result_avals, {_effect} if has_side_effect else set()
 
 
-buffer_callback_p.def_effectful_abstract_eval(_abstract_eval)
+buffer_callback_p.def_effectful_abstract_eval(_abstract_eval)  # type: ignore[no-untyped-call]
 
 
-def _jvp(*_: Any, callback: Callback, **__: Any) -> NoReturn:
+def _jvp(primals: Any, tangents: Any, *, callback: Callback, **_: Any) -> NoReturn:
     raise ValueError(
-        "Buffer callbacks do not support JVP. Please use `jax.custom_jvp` to use callbacks while taking gradients. "
-        f"[callback {describe(callback.function)}]"
+        "Buffer callbacks do not support JVP. Please use `jax.custom_jvp` to use callbacks while taking gradients.\n"
+        f"Callback {describe(callback.function)}"
     )
 
 
-def _transpose(*_: Any, callback: Callback, **__: Any) -> NoReturn:
+def _transpose(cotangents: Any, *primals: Any, callback: Callback, **_: Any) -> NoReturn:
     raise ValueError(
-        "Buffer callbacks do not support transpose. Please use `jax.custom_vjp` to use callbacks while taking gradients. "
-        f"[callback {describe(callback.function)}]"
+        "Buffer callbacks do not support transpose. Please use `jax.custom_vjp` to use callbacks while taking "
+        f"gradients.\nCallback {describe(callback.function)}"
     )
 
 
-_jax.register_jvp(buffer_callback_p, lambda primals, tangents, **params: _jvp(primals, tangents, **params))
+_jax.register_jvp(buffer_callback_p, _jvp)
 _jax.register_transpose(buffer_callback_p, _transpose)
 
 
@@ -61,24 +63,25 @@ def _batch(
 ) -> tuple[Sequence[Any], Sequence[int]]:
     """Batch by `vmap_method`; every result is batched along its first axis."""
     params.update(vmap_method=vmap_method, input_output_aliases=input_output_aliases, callback=callback)
-    (size,) = {arg.shape[dim] for arg, dim in zip(args, dims) if dim is not None}
-    args = [arg if dim is None else jnp.moveaxis(arg, dim, 0) for arg, dim in zip(args, dims)]
-    if vmap_method in ("sequential", "sequential_unrolled"):
-        results = _batch_in_turn(args, dims, result_avals, params, unroll=vmap_method == "sequential_unrolled")
-    elif vmap_method in ("expand_dims", "broadcast_all", "legacy_vectorized"):
+    (size,) = {arg.shape[dim] for arg, dim in zip(args, dims, strict=True) if dim is not None}
+    args = [arg if dim is None else jnp.moveaxis(arg, dim, 0) for arg, dim in zip(args, dims, strict=True)]
+    if vmap_method in _IN_TURN:
+        unroll = vmap_method == "sequential_unrolled"
+        results = _batch_in_turn(args, dims, result_avals, params, unroll)
+    elif vmap_method in _AT_ONCE:
         # An aliased operand shares its memory with a result, which has the batch axis: it needs the axis in full.
         aliased = {operand for operand, _ in input_output_aliases}
         args = [
             arg if dim is not None else _unbatched(arg, size, vmap_method, i in aliased)
-            for i, (arg, dim) in enumerate(zip(args, dims))
+            for i, (arg, dim) in enumerate(zip(args, dims, strict=True))
         ]
         batched = tuple(ShapedArray((size, *aval.shape), aval.dtype) for aval in result_avals)
-        results = buffer_callback_p.bind(*args, result_avals=batched, **params)
+        results = _jax.bind(buffer_callback_p, *args, result_avals=batched, **params)
     else:
         raise NotImplementedError(
             "vmap is only supported for the buffer_callback primitive when vmap_method is one of 'sequential', "
             "'sequential_unrolled', 'expand_dims', 'broadcast_all', or 'legacy_vectorized'. "
-            f"Got vmap_method={vmap_method!r}. [callback {describe(callback.function)}]"
+            f"Got vmap_method={vmap_method!r}.\nCallback {describe(callback.function)}"
         )
     return results, (0,) * len(results)
 
@@ -101,10 +104,10 @@ def _batch_in_turn(
 
     def call(_: Any, batched: list[Any]) -> tuple[tuple[()], Sequence[Any]]:
         elements = iter(batched)
-        element = [arg if dim is None else next(elements) for arg, dim in zip(args, dims)]
-        return (), buffer_callback_p.bind(*element, result_avals=result_avals, **params)
+        element = [arg if dim is None else next(elements) for arg, dim in zip(args, dims, strict=True)]
+        return (), _jax.bind(buffer_callback_p, *element, result_avals=result_avals, **params)
 
-    batched = [arg for arg, dim in zip(args, dims) if dim is not None]
+    batched = [arg for arg, dim in zip(args, dims, strict=True) if dim is not None]
     return jax.lax.scan(call, (), batched, unroll=unroll)[1]
 
 

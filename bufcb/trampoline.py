@@ -1,7 +1,7 @@
 """What XLA calls: a function of the execution context and flat buffers, generated once per lowering.
 
-The source is written for the callback's own argument and result structure, so that no pytree is flattened or built by
-JAX at run time, except for nodes of registered classes. For one array in and out it reads
+The source is written for the callback's own argument and result structure, so that no pytree is flattened or built
+by JAX at run time, except for nodes of registered classes. For one array in and out it reads
 
     def trampoline(ctx, a0, b0):
         r0 = a0.__array__()
@@ -10,7 +10,7 @@ JAX at run time, except for nodes of registered classes. For one array in and ou
         try:
             if callback(ctx, w0.view(Output0), r0.view(Input)) is not None:
                 raise_returned()
-        except OutputMismatch as error:
+        except OutputError as error:
             name_output(error)
             raise
         if getrefcount(r0) > 2 or getrefcount(w0) > 2:
@@ -30,8 +30,9 @@ from typing import Any
 import numpy as np
 from jax.tree_util import PyTreeDef, keystr, tree_flatten_with_path, tree_unflatten
 
-from bufcb import buffers
-from bufcb.callables import describe, parameter_names
+from bufcb import adapted, buffers
+from bufcb.adapted import Adapted
+from bufcb.callables import argument_names, describe
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,13 +64,18 @@ class Plan:
     checked: bool
 
     @property
+    def aliased(self) -> set[int]:
+        """The flat outputs that share their memory with an input."""
+        return {output for _, output in self.aliases}
+
+    @property
     def copies(self) -> bool:
-        """Whether the callback works on owned copies. Without the GIL, reference counts of others cannot be read."""
+        """Whether the callback works on copies of its own. Without the GIL, reference counts cannot be trusted."""
         return self.retain == "copy" or buffers.FREE_THREADED
 
 
 def build(plan: Plan) -> Callable[..., tuple[()]]:
-    """Return `trampoline(ctx, *inputs, *outputs)`; each buffer only needs an `__array__()` that returns a new view."""
+    """Return `trampoline(ctx, *inputs, *outputs)`; of a buffer it needs an `__array__()` that makes a new view."""
     return _Writer(plan).compile()
 
 
@@ -79,85 +85,147 @@ class _Writer:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.names: dict[str, Any] = {
-            "callback": plan.function,
             "getrefcount": sys.getrefcount,
-            "OutputMismatch": buffers.OutputMismatch,
+            "OutputError": buffers.OutputError,
             "raise_returned": functools.partial(_raise_returned, plan),
             "name_output": functools.partial(_name_output, plan),
             "check_escapes": functools.partial(_check_escapes, plan),
+            "detach": buffers.detach,
             "fill_canary": buffers.fill_canary,
             "check_written": functools.partial(_check_written, plan),
+            "Input": buffers.input_class(plan.x64),
         }
-        self.inputs = range(len(plan.in_dtypes))
-        self.outputs = range(len(plan.out_dtypes))
+        for i, _ in enumerate(plan.out_dtypes):
+            self.names[f"Output{i}"] = buffers.output_class(i, plan.x64)
+        self.inputs = [f"r{i}" for i, _ in enumerate(plan.in_dtypes)]
+        self.outputs = [f"w{i}" for i, _ in enumerate(plan.out_dtypes)]
+        # XLA's own objects, by the parameters that they arrive in.
+        self.raw_inputs = [f"a{i}" for i, _ in enumerate(plan.in_dtypes)]
+        self.raw_outputs = [f"b{i}" for i, _ in enumerate(plan.out_dtypes)]
 
     def compile(self) -> Callable[..., tuple[()]]:
         source = "\n".join(self.lines()) + "\n"
-        exec(compile(source, f"<bufcb trampoline of {describe(self.plan.function)}>", "exec"), self.names)
-        return self.names["trampoline"]
+        code = compile(source, f"<bufcb trampoline of {describe(self.plan.function)}>", "exec")
+        exec(code, self.names)  # noqa: S102 - made of names of our own and of literals of str and int
+        trampoline: Callable[..., tuple[()]] = self.names["trampoline"]
+        return trampoline
 
     def lines(self) -> Iterator[str]:
-        call = self.call()
-        yield f"def trampoline({', '.join(['ctx', *(f'a{i}' for i in self.inputs), *(f'b{i}' for i in self.outputs)])}):"
-        for i in self.inputs:
-            yield from self.read(i)
-        for i in self.outputs:
-            yield from self.open(i)
+        yield f"def trampoline({', '.join(['ctx', *self.raw_inputs, *self.raw_outputs])}):"
+        yield from map(_indent, self.open())
+        call = list(self.call())
         yield "    try:"
-        yield f"        if {call} is not None:"
-        yield "            raise_returned()"
+        yield from (_indent(line, 2) for line in call)
         if self.plan.checked and self.outputs:
-            yield from self.check_written(call)
-        yield "    except OutputMismatch as error:"
-        yield "        name_output(error)"
+            yield from (_indent(line, 2) for line in self.check_written(call))
+        yield "    except BaseException as error:"
+        yield from (_indent(line, 2) for line in self.part())
+        yield "        if type(error) is OutputError:"
+        yield "            name_output(error)"
         yield "        raise"
-        if self.plan.copies:
-            yield from (f"    m{i}[...] = w{i}" for i in self.outputs)
-        elif self.inputs or self.outputs:
-            yield from self.check_escapes()
+        yield from map(_indent, self.close())
         yield "    return ()"
 
-    def read(self, i: int) -> Iterator[str]:
-        copy = f"{self.seen_as(self.plan.in_dtypes[i])}.copy()" if self.plan.copies else ""
-        yield f"    r{i} = a{i}.__array__(){copy}"
-        yield f"    r{i}.setflags(False)"
+    def open(self) -> Iterator[str]:
+        """Make arrays of XLA's buffers, r0 … for inputs and w0 … for outputs."""
+        copy = ".copy()" if self.plan.copies else ""
+        for array, raw in zip(self.inputs, self.raw_inputs, strict=True):
+            yield f"{array} = {raw}.__array__(){copy}"
+            yield f"{array}.setflags(False)"
+        for i, (array, raw) in enumerate(zip(self.outputs, self.raw_outputs, strict=True)):
+            if self.plan.copies:
+                yield f"m{i} = {raw}.__array__()"
+                yield f"{array} = m{i}.copy()"
+            else:
+                yield f"{array} = {raw}.__array__()"
+            if self.plan.checked and i not in self.plan.aliased:
+                yield f"fill_canary({array})"
 
-    def open(self, i: int) -> Iterator[str]:
-        dtype = self.plan.out_dtypes[i]
+    def close(self) -> Iterator[str]:
+        """Copy the outputs back, or check that nothing refers to the memory any more."""
+        arrays = [*self.inputs, *self.outputs]
         if self.plan.copies:
-            yield f"    m{i} = b{i}.__array__(){self.seen_as(dtype)}"
-            yield f"    w{i} = m{i}.copy()"
+            yield from (f"m{i}[...] = {array}" for i, array in enumerate(self.outputs))
+        elif arrays:
+            yield f"if {' or '.join(f'getrefcount({array}) > {buffers.IDLE}' for array in arrays)}:"
+            yield f"    check_escapes(({', '.join(arrays)},))"
+
+    def part(self) -> Iterator[str]:
+        """Let go of XLA's objects: the traceback keeps this frame, and perhaps the callback's."""
+        yield " = ".join(["ctx", *self.raw_inputs, *self.raw_outputs, "None"])
+        if not self.plan.copies:
+            yield f"detach(({''.join(f'{array}, ' for array in [*self.inputs, *self.outputs])}))"
+
+    def call(self) -> Iterator[str]:
+        """Run the callback, by its kind."""
+        function = self.plan.function
+        if not isinstance(function, Adapted):
+            self.names["callback"] = function
+            inputs = self.views(self.inputs, self.plan.in_dtypes, lambda i: "Input")
+            yield f"if callback({', '.join(['ctx', self.out(), *self.arguments(iter(inputs))])}) is not None:"
+            yield "    raise_returned()"
+            return
+        self.names["callback"] = function.function
+        if function.arrays == "numpy":
+            yield from self.call_with_numpy()
         else:
-            yield f"    w{i} = b{i}.__array__()"
-        if self.plan.checked and i not in {output for _, output in self.plan.aliases}:
-            yield f"    fill_canary(w{i})"
+            yield from self.call_with_jax(function)
 
-    def check_written(self, call: str) -> Iterator[str]:
-        arrays = "".join(f"w{i}, " for i in self.outputs)
-        again = "None"
-        if self.plan.repeatable:
-            bound = ["ctx", *(f"r{i}" for i in self.inputs), *(f"w{i}" for i in self.outputs)]
-            again = f"lambda {', '.join(f'{name}={name}' for name in bound)}: {call}"
-        yield f"        check_written(({arrays}), {again})"
+    def call_with_numpy(self) -> Iterator[str]:
+        """Run an adapted function on plain arrays; one array that fits is written at once."""
+        self.names.update(write=buffers.write, leaves=buffers.leaves, fits=buffers.fits)
+        inputs = self.views(self.inputs, self.plan.in_dtypes, None)
+        yield f"value = callback({', '.join(self.arguments(iter(inputs)))})"
+        write = f"write(({self.handed_out()}), leaves(value))"
+        if len(self.outputs) == 1 and not is_sub_byte(self.plan.out_dtypes[0]):
+            yield "if fits(value, w0):"
+            yield "    w0[...] = value"
+            yield "else:"
+            yield f"    {write}"
+        else:
+            yield write
+        yield "value = None"
 
-    def check_escapes(self) -> Iterator[str]:
-        arrays = [*(f"r{i}" for i in self.inputs), *(f"w{i}" for i in self.outputs)]
-        yield f"    if {' or '.join(f'getrefcount({name}) > {buffers.IDLE}' for name in arrays)}:"
-        yield f"        check_escapes(({', '.join(arrays)},))"
-
-    def call(self) -> str:
-        copies = self.plan.copies
-        names = self.names
-        names["Input"] = buffers.input_class(self.plan.x64)
+    def call_with_jax(self, function: Adapted) -> Iterator[str]:
+        """Run an adapted function on JAX arrays, in the scope that JAX code in callbacks runs in."""
+        self.names.update(write=buffers.write, to_jax=adapted.to_jax, host_leaves=adapted.host_leaves)
+        self.names["scope"] = functools.partial(adapted.scope, self.plan.x64)
         inputs = []
-        for i in self.inputs:
-            inputs.append(f"r{i}{'' if copies else self.seen_as(self.plan.in_dtypes[i])}.view(Input)")
-        outputs = []
-        for i in self.outputs:
-            names[f"Output{i}"] = buffers.output_class(i, self.plan.x64)
-            outputs.append(f"w{i}{'' if copies else self.seen_as(self.plan.out_dtypes[i])}.view(Output{i})")
-        out = self.structure(self.plan.out_tree, iter(outputs))
-        return f"callback({', '.join(['ctx', out, *self.arguments(iter(inputs))])})"
+        views = self.views(self.inputs, self.plan.in_dtypes, None)
+        for view, impl in zip(views, function.impls(len(views)), strict=True):
+            make = "to_jax" if impl is None else self.constant(functools.partial(adapted.to_key, impl=impl))
+            inputs.append(f"{make}({view})")
+        yield "with scope():"
+        yield f"    value = host_leaves(callback({', '.join(self.arguments(iter(inputs)))}))"
+        yield f"write(({self.handed_out()}), value)"
+        yield "value = None"
+
+    def check_written(self, call: list[str]) -> Iterator[str]:
+        """Look for elements that were not written; a callback that may be repeated settles doubtful cases."""
+        arrays = "".join(f"{array}, " for array in self.outputs)
+        if self.plan.repeatable:
+            yield f"def again({', '.join(f'{name}={name}' for name in ['ctx', *self.inputs, *self.outputs])}):"
+            yield from map(_indent, call)
+            yield f"check_written(({arrays}), again)"
+            yield "again = None"
+        else:
+            yield f"check_written(({arrays}), None)"
+
+    def out(self) -> str:
+        outputs = self.views(self.outputs, self.plan.out_dtypes, lambda i: f"Output{i}")
+        return self.structure(self.plan.out_tree, iter(outputs))
+
+    def handed_out(self) -> str:
+        """Return the flat outputs as the items of a tuple."""
+        outputs = self.views(self.outputs, self.plan.out_dtypes, lambda i: f"Output{i}")
+        return "".join(f"{output}, " for output in outputs)
+
+    def views(
+        self, arrays: Sequence[str], dtypes: Sequence[np.dtype], kind: Callable[[int], str] | None
+    ) -> list[str]:
+        """Return expressions of the arrays as the callback sees them: in their own dtype, as a kind of buffer."""
+        seen = [f"{array}{self.seen_as(dtype)}" for array, dtype in zip(arrays, dtypes, strict=True)]
+        return seen if kind is None else [f"{view}.view({kind(i)})" for i, view in enumerate(seen)]
 
     def seen_as(self, dtype: np.dtype) -> str:
         """Return the view that undoes XLA's widening of 2- and 4-bit types to 8 bits."""
@@ -172,7 +240,7 @@ class _Writer:
         spread = []
         node = kwargs.node_data()
         assert node is not None
-        for key, child in zip(node[1], kwargs.children()):
+        for key, child in zip(node[1], kwargs.children(), strict=True):
             value = self.structure(child, arrays)
             if key.isidentifier() and not keyword.iskeyword(key):
                 yield f"{key}={value}"
@@ -195,7 +263,8 @@ class _Writer:
         if kind is list:
             return "[" + ", ".join(self.structure(child, arrays) for child in children) + "]"
         if kind is dict:
-            items = (f"{self.constant(key)}: {self.structure(child, arrays)}" for key, child in zip(data, children))
+            keys = map(self.constant, data)
+            items = (f"{k}: {self.structure(child, arrays)}" for k, child in zip(keys, children, strict=True))
             return "{" + ", ".join(items) + "}"
         leaves = "".join(f"{next(arrays)}, " for _ in range(tree.num_leaves))
         return f"{self.constant(functools.partial(tree_unflatten, tree))}(({leaves}))"
@@ -208,6 +277,10 @@ class _Writer:
         return name
 
 
+def _indent(line: str, levels: int = 1) -> str:
+    return "    " * levels + line
+
+
 def is_sub_byte(dtype: np.dtype) -> bool:
     """Return whether XLA packs several elements of this dtype into a byte."""
     return dtype.name in SUB_BYTE
@@ -216,56 +289,50 @@ def is_sub_byte(dtype: np.dtype) -> bool:
 SUB_BYTE = frozenset({"int1", "uint1", "int2", "uint2", "int4", "uint4", "float4_e2m1fn"})
 
 
-def leaf_names(plan: Plan) -> list[str]:
-    """Return how error messages call each flat input and output: ``argument `x` (args[0])``, ``output out[1]``."""
+def _input_names(plan: Plan) -> list[str]:
     args, kwargs = tree_unflatten(plan.in_tree, range(len(plan.in_dtypes)))
-    names = parameter_names(plan.function, len(args))
-    found = []
-    for i, arg in enumerate(args):
-        for path, _ in tree_flatten_with_path(arg)[0]:
-            called = f"`{names[i]}{keystr(path)}` " if names[i] else ""
-            found.append(f"argument {called}(args[{i}]{keystr(path)})")
-    for path, _ in tree_flatten_with_path(kwargs)[0]:
-        found.append(f"argument `{path[0].key}{keystr(path[1:])}`")
+    return argument_names(plan.function, args, kwargs)
+
+
+def _output_names(plan: Plan) -> list[str]:
     out = tree_unflatten(plan.out_tree, range(len(plan.out_dtypes)))
-    return found + [f"output out{keystr(path)}" for path, _ in tree_flatten_with_path(out)[0]]
+    return [f"output `out{keystr(path)}`" for path, _ in tree_flatten_with_path(out)[0]]
 
 
 def _raise_returned(plan: Plan) -> None:
     raise ValueError(
-        f"buffer_callback callback must not return any values. Callback {describe(plan.function)} did: write the results "
-        "into its outputs (`out[...] = value`, or `bufcb.store(out, value)`), or wrap it in `bufcb.adapt`."
+        "buffer_callback callback must not return any values.\n"
+        f"Callback {describe(plan.function)} did: write the results into its outputs, with `out[...] = value` or "
+        "`bufcb.store(out, value)`, or wrap it in `bufcb.adapt`."
     )
 
 
-def _name_output(plan: Plan, error: buffers.OutputMismatch) -> None:
+def _name_output(plan: Plan, error: buffers.OutputError) -> None:
     """Add the callback's name and the leaf to an error that a strict write raised."""
-    leaf = "" if error.index is None else f", {leaf_names(plan)[len(plan.in_dtypes) + error.index]}"
-    error.args = (f"{error.args[0]} [callback {describe(plan.function)}{leaf}]",)
+    leaf = "" if error.index is None else f", {_output_names(plan)[error.index]}"
+    error.args = (f"{error.args[0]}\nCallback {describe(plan.function)}{leaf}",)
 
 
 def _check_escapes(plan: Plan, arrays: tuple[np.ndarray, ...]) -> None:
     kept = buffers.still_referenced(arrays)
     if not kept:
         return
-    names = leaf_names(plan)
-    copied = parameter_names(plan.function, 1)[0] or "x"
+    buffers.detach(arrays)
+    names = [*_input_names(plan), *_output_names(plan)]
     raise RuntimeError(
         f"buffer_callback: callback {describe(plan.function)} returned, but something still refers to its "
-        f"{', '.join(names[i] for i in kept)}, whose memory XLA reuses now. Keep a copy instead, such as "
-        f"`np.array({copied})`, or pass `retain=\"copy\"` to hand out copies."
+        f"{', '.join(names[i] for i in kept)}, whose memory XLA reuses now. Keep a copy instead, with `np.array(x)`, "
+        'or pass `retain="copy"` to be handed copies.'
     )
 
 
 def _check_written(plan: Plan, arrays: Sequence[np.ndarray], again: Callable[[], None] | None) -> None:
-    aliased = {output for _, output in plan.aliases}
     for i, array in enumerate(arrays):
-        if i in aliased:
+        if i in plan.aliased:
             continue
         mask = buffers.find_unwritten(array, again)
         if mask is not None:
-            name = leaf_names(plan)[len(plan.in_dtypes) + i]
-            raise RuntimeError(_unwritten(plan, name, mask, array.shape))
+            raise RuntimeError(_unwritten(plan, _output_names(plan)[i], mask, array.shape))
 
 
 def _unwritten(plan: Plan, name: str, mask: np.ndarray, shape: tuple[int, ...]) -> str:

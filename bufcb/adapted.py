@@ -1,0 +1,101 @@
+"""Value-returning functions as buffer callbacks: what `adapt` returns, and how it hands over arrays."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Hashable
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.tree_util import tree_leaves, tree_map, tree_unflatten
+
+from bufcb import _jax, buffers
+from bufcb.buffers import Buffer, Output
+
+Arrays = Literal["numpy", "jax"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, weakref_slot=True)
+class Adapted:
+    """A value-returning function as a buffer callback; equal to another if their functions are.
+
+    The trampoline does not call it, but does the same by code of its own; this is for callbacks that call another.
+
+    Attributes:
+      function: called with arrays in the place of buffers; returns a pytree of arrays and scalars.
+      arrays: which arrays, "numpy" or "jax".
+      key: what stands for `function` in comparisons.
+      key_impls: pairs of flat argument index and implementation, for the data of typed random keys.
+    """
+
+    function: Callable[..., Any] = dataclasses.field(compare=False)
+    arrays: Arrays
+    key: Hashable = dataclasses.field(repr=False)
+    key_impls: tuple[tuple[int, Any], ...] = ()
+
+    def __call__(self, ctx: Any, out: Any, /, *args: Any, **kwargs: Any) -> None:
+        outputs = [out] if isinstance(out, Output) else tree_leaves(out)
+        if self.arrays == "numpy":
+            args, kwargs = tree_map(np.asarray, (args, kwargs))
+            buffers.write(outputs, buffers.leaves(self.function(*args, **kwargs)))
+            return
+        leaves, tree = jax.tree_util.tree_flatten((args, kwargs))
+        x64 = next((buffer._x64 for buffer in (*leaves, *outputs) if isinstance(buffer, Buffer)), None)
+        with scope(x64):
+            for i, impl in enumerate(self.impls(len(leaves))):
+                leaves[i] = to_jax(leaves[i]) if impl is None else to_key(leaves[i], impl)
+            args, kwargs = tree_unflatten(tree, leaves)
+            values = host_leaves(self.function(*args, **kwargs))
+        buffers.write(outputs, values)
+
+    def impls(self, count: int) -> list[Any]:
+        """Return the implementation of the random key that each flat argument is the data of, None for others."""
+        impls = dict(self.key_impls)
+        return [impls.get(i) for i in range(count)]
+
+
+def scope(x64: bool | None) -> _jax.HostScope:
+    """Return the context that JAX code in a callback runs in: on the CPU, in the x64 mode at bind time."""
+    return _jax.HostScope(_cpu_device(), x64)
+
+
+@functools.cache
+def _cpu_device() -> jax.Device:
+    try:
+        return jax.local_devices(backend="cpu")[0]
+    except RuntimeError as error:
+        raise RuntimeError(
+            "bufcb failed to find a local CPU device to place the arguments of a callback on. Make sure 'cpu' is "
+            "listed in --jax_platforms or the JAX_PLATFORMS environment variable."
+        ) from error
+
+
+_ALIGNMENT = 64
+_LARGE = 1 << 16
+
+
+def to_jax(array: np.ndarray) -> jax.Array:
+    """Return a copy as a `jax.Array` on the default device, which must be a CPU."""
+    return jnp.asarray(_aligned_copy(array) if array.nbytes > _LARGE else np.array(array))
+
+
+def _aligned_copy(array: np.ndarray) -> np.ndarray:
+    """Return a copy in memory that JAX takes over as it is: a copy of a copy costs when it is large."""
+    memory = np.empty(array.nbytes + _ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % _ALIGNMENT
+    copy = memory[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
+
+
+def to_key(data: np.ndarray, impl: Any) -> jax.Array:
+    """Return the typed random key whose data this is."""
+    return jax.random.wrap_key_data(to_jax(data), impl=impl)
+
+
+def host_leaves(value: Any) -> list[np.ndarray]:
+    """Flatten a result into NumPy arrays, waiting for JAX to compute them."""
+    return [np.asarray(leaf) for leaf in buffers.leaves(value)]
