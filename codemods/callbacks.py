@@ -78,6 +78,8 @@ class Planner:
                 plans[site] = SitePlan(site, status, Diagnostic(site.code, site.reason, site.way_out))
             elif isinstance(site, ValueUse):
                 plans[site] = self._renamed(site.why, site)
+            elif self.options.target == "jax" and any(o.arg == "sharding" for o in site.options):
+                plans[site] = self._renamed("JAX's buffer callback takes no `sharding=`.", site)
             elif (why := self._unsorted(site)) is not None:
                 plans[site] = self._renamed(why, site)
             else:
@@ -93,6 +95,8 @@ class Planner:
         for function, calls in groups.items():
             assert isinstance(function, ast.FunctionDef | ast.Lambda)
             plans.update(self._group(_Group(function, tuple(calls))))
+        if self.options.target == "jax":
+            plans = {site: _without_runtime(plan) for site, plan in plans.items()}
         ordered = tuple(plans[site] for site in sites)
         return ModulePlan(ordered, tuple(self.functions), tuple(self.siblings))
 
@@ -429,6 +433,8 @@ class Planner:
     ) -> tuple[tuple[ast.Call, ...], frozenset[str]]:
         """Conversions of the body's own that can copy instead: `x = np.asarray(x)` as the only raw use."""
         copied, names = [], set()
+        if self.options.target == "jax":
+            return (), frozenset()
         for name, usage in report.usages.items():
             if usage.escape is None or self.options.views or usage.uses - {Use.CONVERTED, Use.INQUIRY}:
                 continue
@@ -470,7 +476,11 @@ class Planner:
 
     def _how(self, usage: Usage, seen: Supplied) -> How | None:
         copies = usage.escape is not None and not self.options.views
-        if not usage.uses or (not copies and usage.uses <= _NEEDS_NONE):
+        if not usage.uses:
+            return None
+        if self.options.target == "jax":  # whose buffers are no arrays
+            return "tree copy" if copies else "tree"
+        if not copies and usage.uses <= _NEEDS_NONE:
             return None
         one = seen.argument.form == "array" or (
             seen.argument.form != "tree"
@@ -594,6 +604,17 @@ class Planner:
                 "BC001", f"`{sibling.callee}` has other users, so `{sibling.name}` was added beside it."
             )
         return None
+
+
+def _without_runtime(plan: SitePlan) -> SitePlan:
+    """A site that only the `bufcb` runtime could adapt stays with `jax.pure_callback`."""
+    if plan.status is not Status.ADAPTED:
+        return plan
+    reason = plan.diagnostic.reason if plan.diagnostic else ""
+    way_out = "Change that, or use `--target bufcb`, whose runtime can adapt it."
+    return SitePlan(
+        plan.site, Status.REFUSED, Diagnostic("BC207", f"JAX has nothing to adapt it with: {reason}", way_out)
+    )
 
 
 def _position(group: _Group) -> int:

@@ -42,5 +42,6 @@ CODES: Final[dict[str, str]] = {
     "BC203": "`pure_callback` is re-exported to other modules",
     "BC204": "no place for the import",
     "BC205": "the migrated text does not parse",
+    "BC207": "only the bufcb runtime could adapt this call",
     "BC206": "the call stands where it cannot be edited",
 }

@@ -88,9 +88,10 @@ def find(module: Module, assume_jax: tuple[str, ...] = ()) -> tuple[list[Site], 
     """Every call site of the module and every mention in a string, in order of position."""
     found: list[Site] = []
     mentions: list[Mention] = []
+    names = _possible_names(module)
     for node in module.parents:
         if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
-            if _last_name(node) == "pure_callback" or isinstance(node, ast.Name):
+            if _last_name(node) in names:
                 found.extend(_use(node, module, assume_jax))
         elif (
             isinstance(node, ast.Attribute)
@@ -105,6 +106,18 @@ def find(module: Module, assume_jax: tuple[str, ...] = ()) -> tuple[list[Site], 
     found.sort(key=lambda site: (site.node.lineno, site.node.col_offset))
     mentions.sort(key=lambda mention: (mention.node.lineno, mention.node.col_offset))
     return found, mentions
+
+
+def _possible_names(module: Module) -> frozenset[str]:
+    """The last names that a use can have: the plain one, and what imports call it."""
+    aliases = {
+        binding.name
+        for scope in set(module.opened.values())
+        for found in scope.bindings.values()
+        for binding in found
+        if binding.origin is not None and binding.origin.rpartition(".")[2] == "pure_callback"
+    }
+    return frozenset(aliases | {"pure_callback"})
 
 
 def _last_name(node: ast.Name | ast.Attribute) -> str:
@@ -262,6 +275,8 @@ def _call(node: ast.expr, call: ast.Call, positional: list[ast.expr], *, is_part
             options.append(keyword)
         else:
             keywords.append(keyword)
+    if {"vmap_method", "vectorized"} <= {option.arg for option in options}:
+        return _incomplete(node, "The call gives both `vmap_method` and `vectorized`.")
     callback, spec = slots
     if callback is None or spec is None:
         return _incomplete(node, "The call lacks its callback or its `result_shape_dtypes`.")

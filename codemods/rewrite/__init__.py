@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
+from codemods.free_names import FreeNames
 from codemods.model import Options, Status
 from codemods.names import Module
 from codemods.plans import FunctionPlan, ModulePlan, SiblingPlan, SitePlan
 from codemods.rewrite import call, functions
-from codemods.rewrite.dialect import Dialect, Names
+from codemods.rewrite.dialect import Dialect, JaxDialect, Names
 from codemods.rewrite.edits import Edits
 from codemods.rewrite.imports import Imports, NoPlace
 from codemods.sites import CallSite, ValueUse
 from codemods.source import SourceFile
 
 __all__ = ["NoPlace", "rewrite"]
+
+BUFFER_CALLBACK: Final = "jax.experimental.buffer_callback.buffer_callback"
 
 
 def rewrite(
@@ -28,8 +32,8 @@ class _Rewriter:
     def __init__(self, source: SourceFile, module: Module, plan: ModulePlan, options: Options) -> None:
         self._source, self._module, self._plan, self._options = source, module, plan, options
         self._edits = Edits(source.text)
-        self._dialect = Dialect()
-        self._imports = Imports(source, module, "bufcb")
+        self._dialect, runtime = _dialect(options, module)
+        self._imports = Imports(source, module, runtime)
         self._gone: set[ast.Name] = set()
         self._unit = indent_unit(source)
 
@@ -44,12 +48,29 @@ class _Rewriter:
                 self._definition(function, function.function)
         for sibling in self._plan.siblings:
             self._sibling(sibling)
+        helpers = self._helpers()
         rewritten = frozenset(
             f.function for f in self._plan.functions if isinstance(f.function, ast.FunctionDef)
         )
         self._imports.apply(self._edits, rewritten)
+        if helpers:
+            self._edits.insert(self._imports.end_of_header(), lambda: helpers)
         self._imports.drop_unused(frozenset(self._gone), kept, self._edits)
         return self._edits.apply()
+
+    def _helpers(self) -> str:
+        """The functions that the dialect needs in the module."""
+        plans: list[FunctionPlan | SiblingPlan] = [*self._plan.functions, *self._plan.siblings]
+        if not self._dialect.generates_helpers or not plans:
+            return ""
+        root = self._module.tree
+        texts = self._dialect.helpers(
+            self._names(root, runtime=False, numpy=True),
+            self._imports.jax(root),
+            store=any(map(_writes, plans)),
+            to_numpy=any(plan.conversions for plan in plans),
+        )
+        return "".join(f"\n\n{text}" for text in texts).replace("\n", self._source.newline)
 
     def _names(self, node: ast.AST, *, runtime: bool, numpy: bool) -> Names:
         return Names(
@@ -120,8 +141,11 @@ class _Rewriter:
             numpy = bool(plan.jax_annotated)
         else:
             runtime = numpy = False
-        runtime = runtime or "store" in forms or any(how.startswith("tree") for how in hows)
-        numpy = numpy or any(how.startswith("array") for how in hows)
+        if not self._dialect.generates_helpers:
+            runtime = runtime or "store" in forms or any(how.startswith("tree") for how in hows)
+            numpy = numpy or any(how.startswith("array") for how in hows)
+        else:
+            runtime = False  # the helpers are the module's own
         inside = isinstance(plan, FunctionPlan)
         return self._names(
             plan.function if inside else self._module.parents[plan.function], runtime=runtime, numpy=numpy
@@ -207,6 +231,20 @@ class _Rewriter:
         text = functions.sibling(plan, self._dialect, names, [], indent, self._unit, newline)
         text = (gap if ends_line else newline + gap) + (text if ends_line else text.removesuffix(newline))
         self._edits.insert(end, lambda: text)
+
+
+def _writes(plan: FunctionPlan | SiblingPlan) -> bool:
+    if isinstance(plan, SiblingPlan) or isinstance(plan.function, ast.Lambda) or plan.falls_through:
+        return True
+    return any(planned.form != "bare" for planned in plan.returns)
+
+
+def _dialect(options: Options, module: Module) -> tuple[Dialect, str]:
+    """The dialect of a target, and what it imports."""
+    if options.target == "bufcb":
+        return Dialect(), "bufcb"
+    free = FreeNames(module)
+    return JaxDialect(free.fresh("_store_results"), free.fresh("_to_numpy")), BUFFER_CALLBACK
 
 
 def _assigned_name(statement: ast.stmt, function: ast.Lambda) -> str | None:

@@ -38,6 +38,22 @@ class Imports:
     def numpy(self, node: ast.AST) -> str:
         return self._name("numpy", "np", node)
 
+    def jax(self, node: ast.AST) -> str:
+        return self._name("jax", None, node)
+
+    def end_of_header(self) -> int:
+        """The offset behind the top-level imports that hold JAX's, where definitions may follow."""
+        anchor = self._anchor()
+        if anchor is None:
+            raise NoPlace("JAX is not imported at the top of the module, so its helpers have no sure place.")
+        body = self._module.tree.body
+        last: ast.stmt = anchor
+        for statement in body[body.index(anchor) :]:
+            if not _is_import(statement):
+                break
+            last = statement
+        return self._source.line_end(last.end_lineno or last.lineno)
+
     def lines_in(self, function: ast.AST) -> list[str]:
         """The imports that belong at the top of a function."""
         return [_statement(name, alias) for (home, name), alias in self._local.items() if home is function]
@@ -89,7 +105,7 @@ class Imports:
 
     def _alias(self, library: str, alias: str | None) -> str:
         if library not in self._chosen:
-            plain = alias or library
+            plain = alias or library.rpartition(".")[2]
             taken = plain in self._module.all_names
             if taken and alias and library not in self._module.all_names:
                 self._chosen[library] = self._free.fresh(library)
@@ -142,8 +158,13 @@ class Imports:
         assert anchor is not None
         block = self._block(anchor)
         text = _statement(name, alias) + self._source.newline
-        later = [s for s in block if isinstance(s, ast.Import) and s.names[0].name > name]
-        plain = [s for s in block if isinstance(s, ast.Import)]
+        module = name.rpartition(".")[0]
+        if module:
+            later: list[Import] = [s for s in block if isinstance(s, ast.ImportFrom) and (s.module or "") > module]
+            plain: list[Import] = list(block)
+        else:
+            later = [s for s in block if isinstance(s, ast.Import) and s.names[0].name > name]
+            plain = [s for s in block if isinstance(s, ast.Import)]
         if later or not plain:
             target = later[0] if later else block[0]
             edits.insert(self._source.line_start(target.lineno), lambda: text)
@@ -250,6 +271,9 @@ def _is_import(statement: ast.stmt) -> bool:
 
 
 def _statement(name: str, alias: str) -> str:
+    module, _, member = name.rpartition(".")
+    if module:
+        return f"from {module} import {member}" + (f" as {alias}" if alias != member else "")
     return f"import {name}" if alias == name else f"import {name} as {alias}"
 
 
