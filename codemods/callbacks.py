@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
@@ -167,7 +168,7 @@ class Planner:
         else:
             return self._with_sibling(group, found, report, spec)
         self.functions.append(plan)
-        diagnostic = self._note(report, None)
+        diagnostic = self._note(report, None, function)
         rewritten: dict[Site, SitePlan] = {}
         for site, resolved in group.calls:
             replace = isinstance(function, ast.Lambda) and resolved.via is None
@@ -496,7 +497,7 @@ class Planner:
     ) -> dict[Site, SitePlan]:
         plan = self._sibling_plan(group, found, report, spec)
         self.siblings.append(plan)
-        diagnostic = self._note(report, plan)
+        diagnostic = self._note(report, plan, group.function)
         rewritten: dict[Site, SitePlan] = {}
         for site, resolved in group.calls:
             reference = resolved.reference
@@ -588,7 +589,9 @@ class Planner:
             elif usage.uses:
                 yield Conversion(parameter.arg, "tree copy" if copies else "tree")
 
-    def _note(self, report: BodyReport, sibling: SiblingPlan | None) -> Diagnostic | None:
+    def _note(
+        self, report: BodyReport, sibling: SiblingPlan | None, function: FunctionNode
+    ) -> Diagnostic | None:
         if report.accepted:
             first = report.accepted[0]
             return Diagnostic("BC007", f"Accepted by `--arrays numpy`: {first.reason}")
@@ -598,6 +601,10 @@ class Planner:
                 "BC008",
                 f"`{ast.unparse(report.arithmetic)}` (line {line}) is computed by NumPy now:"
                 " the same, but for subnormal numbers, which JAX flushes to zero.",
+            )
+        if sibling is None and _documents_returns(function):
+            return Diagnostic(
+                "BC009", "Its docstring still describes a returned value.", "Say what `out` receives instead."
             )
         if sibling is not None:
             return Diagnostic(
@@ -619,6 +626,14 @@ def _without_runtime(plan: SitePlan) -> SitePlan:
 
 def _position(group: _Group) -> int:
     return group.resolved.implicit + group.resolved.bound.positional
+
+
+def _documents_returns(function: FunctionNode) -> bool:
+    """Whether a docstring has a Returns section, in Google's, NumPy's or Sphinx's style."""
+    text = None if isinstance(function, ast.Lambda) else ast.get_docstring(function)
+    return (
+        text is not None and re.search(r"^\s*(Returns?:?|:returns?:.*)\s*$", text, re.MULTILINE) is not None
+    )
 
 
 def _is_settled(node: ast.expr) -> bool:

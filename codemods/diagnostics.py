@@ -17,6 +17,7 @@ CODES: Final[dict[str, str]] = {
     "BC006": "`pure_callback` named in a string",
     "BC007": "NumPy arithmetic taken by choice",
     "BC008": "float arithmetic moves from JAX to NumPy",
+    "BC009": "a docstring describes the result that is written now",
     # Adapted because.
     "BC101": "the callback's definition is not in sight",
     "BC102": "the callback is a library function",
