@@ -39,7 +39,8 @@ def add_into(ctx: Any, out: Any, x: Any) -> None:
 
 def add(x: Any) -> np.ndarray:
     """Adds one."""
-    return np.add(np.asarray(x), 1)
+    total: np.ndarray = np.add(np.asarray(x), 1)
+    return total
 
 
 def every_leaf_into(ctx: Any, out: Any, tree: Any) -> None:
@@ -56,7 +57,8 @@ def one_leaf_into(ctx: Any, out: Any, tree: Any) -> None:
 def decay(x: Any) -> np.ndarray:
     """Integrates x' = -x over [0, 1] with SciPy's adaptive Runge-Kutta."""
     start = np.asarray(x)
-    return solve_ivp(lambda _, state: -state, (0.0, 1.0), start).y[:, -1].astype(start.dtype)
+    end: np.ndarray = solve_ivp(lambda _, state: -state, (0.0, 1.0), start).y[:, -1]
+    return end.astype(start.dtype)
 
 
 def decay_into(ctx: Any, out: Any, x: Any) -> None:
