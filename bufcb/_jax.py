@@ -111,19 +111,14 @@ def register_batching(primitive: Primitive, rule: Callable[..., Any]) -> None:
     batching.primitive_batchers[primitive] = rule
 
 
-def register_lowering(primitive: Primitive, rule: Callable[..., Any], platform: str | None = None) -> None:
-    """Register a lowering rule that is run anew for every equation and is told the devices.
+def register_lowering(primitive: Primitive, rule: Callable[..., Any]) -> None:
+    """Register the lowering rule, which is run anew for every equation and is told the devices.
 
     Not cached, because a send/receive pair of the host path has a channel number of its own. Replaced by:
     `jax.interpreters.mlir.register_lowering` alone, once it takes the requirement of devices as an argument.
     """
     _dispatch.prim_requires_devices_during_lowering.add(primitive)
-    try:
-        mlir.register_lowering(primitive, rule, platform=platform, cacheable=False)
-    except NotImplementedError:
-        if platform is None:
-            raise
-        # A platform that this JAX release does not know cannot be lowered for either.
+    mlir.register_lowering(primitive, rule, cacheable=False)
 
 
 def platform_of(ctx: LoweringRuleContext) -> str:
@@ -145,11 +140,11 @@ def has_manual_axes(ctx: LoweringRuleContext) -> bool:
 def device_count(ctx: LoweringRuleContext) -> int:
     """Return over how many devices XLA may partition the computation (1 inside `shard_map` and `pmap`)."""
     axis_context = ctx.module_context.axis_context
-    if isinstance(axis_context, _sharding_impls.ShardingContext):
-        return axis_context.num_devices
-    if isinstance(axis_context, _sharding_impls.SPMDAxisContext) and not has_manual_axes(ctx):
+    if has_manual_axes(ctx):
+        return 1
+    if isinstance(axis_context, _sharding_impls.SPMDAxisContext):
         return axis_context.mesh.size
-    return 1
+    return axis_context.num_devices if isinstance(axis_context, _sharding_impls.ShardingContext) else 1
 
 
 def add_host_callback(ctx: LoweringRuleContext, function: Callable[..., Any]) -> int:

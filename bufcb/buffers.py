@@ -242,8 +242,7 @@ def _canonical(array: np.ndarray, output: Output) -> np.ndarray:
         return array
     if dtype.kind not in "biufcV" or not dtype.isnative:
         raise TypeError(
-            f"Value of dtype {dtype} for return value #{output._index} is not a valid JAX array type. Only arrays of "
-            "numeric types are supported by JAX."
+            f"Dtype {dtype} is not a valid JAX array type. Only arrays of numeric types are supported by JAX."
         )
     return array if output._x64 or dtype not in _NARROW else array.astype(_NARROW[dtype])
 
@@ -273,13 +272,15 @@ def _apart(array: np.ndarray, outputs: Sequence[Output]) -> np.ndarray:
 class ExecutionContext(abc.ABC):
     """What a callback knows about its execution. XLA's own contexts are instances as well."""
 
+    @property
     @abc.abstractmethod
     def stage(self) -> ExecutionStage:
-        """Return the stage that the callback is called for."""
+        """The stage that the callback is called for."""
 
+    @property
     @abc.abstractmethod
     def stream(self) -> int:
-        """Return the address of the accelerator's stream; an error on CPU, which has none."""
+        """The address of the accelerator's stream; an error on CPU, which has none."""
 
 
 ExecutionContext.register(XlaExecutionContext)
@@ -288,9 +289,11 @@ ExecutionContext.register(XlaExecutionContext)
 class HostContext(ExecutionContext):
     """The context of a call that does not come from XLA's buffer handler: the host path and `dry_run`."""
 
+    @property
     def stage(self) -> ExecutionStage:
         return ExecutionStage.EXECUTE
 
+    @property
     def stream(self) -> int:
         raise RuntimeError("XLA FFI GPU context is not available: the callback runs on the host")
 
@@ -382,7 +385,7 @@ def detach(arrays: Sequence[np.ndarray]) -> None:
     """
     for array in arrays:
         if isinstance(array.base, _jax.XlaBuffer):
-            array.__setstate__((1, (0,), np.dtype(np.uint8), False, b""))
+            array.__setstate__((1, (0,), np.dtype(np.uint8), np.False_, b""))
 
 
 _CANARY, _SECOND_CANARY = 0xA5, 0x5A
@@ -403,16 +406,16 @@ def _untouched(array: np.ndarray, byte: int) -> np.ndarray:
 def find_unwritten(array: np.ndarray, run_again: Callable[[], None] | None) -> np.ndarray | None:
     """Return the flat mask of the elements that the callback did not write, or None if it wrote all.
 
-    An 8- or 16-bit value may equal the pattern by chance. There the callback is run once more over another pattern, if
-    `run_again` is given; else only an array that is untouched as a whole counts.
+    A value may equal the pattern, by chance or on purpose. So the callback is run once more over another pattern, if
+    `run_again` is given; else 8- and 16-bit types, where chance will do, count only if untouched as a whole.
     """
     mask = _untouched(array, _CANARY)
     if not mask.any():
         return None
-    if array.itemsize <= 2 and array.dtype != np.bool_:
-        if run_again is None:
-            return mask if mask.all() and array.nbytes >= 4 else None
+    if run_again is not None:
         fill_canary(array, _SECOND_CANARY)
         run_again()
         mask &= _untouched(array, _SECOND_CANARY)
+    elif array.itemsize <= 2 and array.dtype != np.bool_ and not (mask.all() and array.nbytes >= 4):
+        return None
     return mask if mask.any() else None

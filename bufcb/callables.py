@@ -163,8 +163,10 @@ def argument_names(function: Callable[..., Any], args: Sequence[Any], kwargs: Ma
 def _parameter_names(function: Callable[..., Any]) -> list[str]:
     """Return the names of the parameters that positional arguments arrive in, as far as they are known."""
     adapted = isinstance(function, Adapted)
+    if isinstance(function, Adapted):
+        function = function.function
     try:
-        signature = inspect.signature(function.function if adapted else function, follow_wrapped=False)
+        signature = inspect.signature(function, follow_wrapped=False)
     except (TypeError, ValueError):
         return []
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

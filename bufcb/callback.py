@@ -13,7 +13,7 @@ from typing import Any, Literal
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.tree_util import keystr, tree_flatten, tree_flatten_with_path, tree_map, tree_unflatten
+from jax.tree_util import PyTreeDef, keystr, tree_flatten, tree_flatten_with_path, tree_map, tree_unflatten
 
 from bufcb import _jax, buffers
 from bufcb._jax import ShapedArray
@@ -74,38 +74,77 @@ def buffer_callback(
     See Also:
       `adapt`, for callbacks that return their results; `pure_callback`, with the signature of `jax.pure_callback`.
     """
-    if not callable(callback):
-        raise TypeError(f"buffer_callback: the callback must be callable, not {_shown(callback)}.")
     _check_options(callback, vmap_method, retain)
-    result_avals, out_tree = _result_avals(callback, result_shape_dtypes)
-    hashable = Callback.of(callback)
-    aliases = _alias_pairs(callback, input_output_aliases)
+    declared = Declaration.of(callback, result_shape_dtypes, input_output_aliases)
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        _check_x64(callback, result_avals)
-        check_signature(callback, args, kwargs)
-        flat_args, in_tree = tree_flatten((args, kwargs))
-        bound, flat_args, in_avals = _bind_arguments(hashable, flat_args, args, kwargs)
-        _check_aliases(callback, aliases, in_avals, result_avals)
+        bound = declared.bind(args, kwargs)
         results = _jax.bind(
             buffer_callback_p,
-            *flat_args,
-            callback=bound,
-            result_avals=result_avals,
-            in_tree=in_tree,
-            out_tree=out_tree,
+            *bound.flat_args,
+            callback=bound.callback,
+            result_avals=declared.result_avals,
+            in_tree=bound.in_tree,
+            out_tree=declared.out_tree,
             vmap_method=vmap_method,
             has_side_effect=bool(has_side_effect),
-            input_output_aliases=aliases,
+            input_output_aliases=declared.aliases,
             command_buffer_compatible=bool(command_buffer_compatible),
             sharding=sharding,
             retain=retain,
-            x64=bool(jax.config.jax_enable_x64),
+            x64=bound.x64,
             checked=_is_checked(),
         )
-        return tree_unflatten(out_tree, results)
+        return tree_unflatten(declared.out_tree, results)
 
     return call
+
+
+@dataclasses.dataclass(frozen=True)
+class Bound:
+    """A call whose arguments have been checked.
+
+    Attributes:
+      callback: the callback, told which arguments are the data of random keys.
+      flat_args: the flat arguments, with random keys as their data.
+      in_avals: their abstract values.
+      in_tree: the structure of `(args, kwargs)`.
+      x64: the x64 mode at the call.
+    """
+
+    callback: Callback
+    flat_args: Sequence[Any]
+    in_avals: Sequence[ShapedArray]
+    in_tree: PyTreeDef
+    x64: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Declaration:
+    """What is known of a buffer callback before it is called: all that a call is checked against."""
+
+    callback: Callback
+    result_avals: tuple[ShapedArray, ...]
+    out_tree: PyTreeDef
+    aliases: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def of(cls, callback: Callable[..., Any], spec: Any, aliases: Mapping[int, int] | None) -> Declaration:
+        if not callable(callback):
+            raise TypeError(f"buffer_callback: the callback must be callable, not {_shown(callback)}.")
+        result_avals, out_tree = _result_avals(callback, spec)
+        return cls(Callback.of(callback), result_avals, out_tree, _alias_pairs(callback, aliases))
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound:
+        """Check the arguments of a call; raises `TypeError` or `ValueError` if they do not fit."""
+        function = self.callback.function
+        x64 = bool(jax.config.jax_enable_x64)
+        _check_x64(function, self.result_avals, x64)
+        check_signature(function, args, kwargs)
+        flat_args, in_tree = tree_flatten((args, kwargs))
+        callback, flat_args, in_avals = _bind_arguments(self.callback, flat_args, args, kwargs)
+        _check_aliases(function, self.aliases, in_avals, self.result_avals)
+        return Bound(callback, flat_args, in_avals, in_tree, x64)
 
 
 def _shown(value: Any) -> str:
@@ -126,7 +165,7 @@ def _check_options(callback: Callable[..., Any], vmap_method: str | None, retain
         )
 
 
-def _result_avals(callback: Callable[..., Any], spec: Any) -> tuple[tuple[ShapedArray, ...], Any]:
+def _result_avals(callback: Callable[..., Any], spec: Any) -> tuple[tuple[ShapedArray, ...], PyTreeDef]:
     leaves, out_tree = tree_flatten(spec)
     for leaf in leaves:
         if not (hasattr(leaf, "shape") and hasattr(leaf, "dtype")):
@@ -144,8 +183,7 @@ def _result_avals(callback: Callable[..., Any], spec: Any) -> tuple[tuple[Shaped
         ) from error
 
 
-def _check_x64(callback: Callable[..., Any], avals: Sequence[ShapedArray]) -> None:
-    x64 = bool(jax.config.jax_enable_x64)
+def _check_x64(callback: Callable[..., Any], avals: Sequence[ShapedArray], x64: bool) -> None:
     for index, aval in enumerate(avals):
         if buffers.canonical_dtype(aval.dtype, x64) != aval.dtype:
             raise ValueError(

@@ -22,9 +22,6 @@ from bufcb.buffers import HostArray, HostContext
 from bufcb.callables import Callback
 from bufcb.primitive import buffer_callback_p
 
-_HANDLERS = {"cpu": "xla_buffer_python_cpu_callback"}
-_HOST_PLATFORMS = ("cpu", "cuda", "rocm", "oneapi", "tpu")
-
 
 def _plan(
     ctx: LoweringRuleContext,
@@ -53,22 +50,16 @@ def _plan(
     )
 
 
-def _lower_cpu(ctx: LoweringRuleContext, *operands: Any, **params: Any) -> Sequence[Any]:
-    _jax.platform_of(ctx)
-    if _needs_host_path(ctx, params["sharding"]):
-        return _lower_host(ctx, *operands, **params)
-    return _lower_buffers(ctx, operands, _HANDLERS["cpu"], params)
-
-
-def _lower_other(ctx: LoweringRuleContext, *operands: Any, **params: Any) -> Sequence[Any]:
+def _lower(ctx: LoweringRuleContext, *operands: Any, **params: Any) -> Sequence[Any]:
     platform = _jax.platform_of(ctx)
-    if platform not in _HOST_PLATFORMS:
+    if platform not in _RULES:
         raise ValueError(f"`buffer_callback` not supported on {platform} backend.")
-    return _lower_host(ctx, *operands, **params)
+    rule = _lower_host if _needs_host_path(ctx, params["sharding"]) else _RULES[platform]
+    return rule(ctx, *operands, **params)
 
 
-_jax.register_lowering(buffer_callback_p, _lower_other)
-_jax.register_lowering(buffer_callback_p, _lower_cpu, platform="cpu")
+def _lower_cpu(ctx: LoweringRuleContext, *operands: Any, **params: Any) -> Sequence[Any]:
+    return _lower_buffers(ctx, operands, "xla_buffer_python_cpu_callback", params)
 
 
 def _needs_host_path(ctx: LoweringRuleContext, sharding: jax.sharding.Sharding | None) -> bool:
@@ -144,3 +135,10 @@ def _lower_host(ctx: LoweringRuleContext, *operands: Any, **params: Any) -> Sequ
     return _jax.emit_host_callback(
         ctx, call, operands, sharding=params["sharding"], has_side_effect=params["has_side_effect"]
     )
+
+
+# The rule of each platform, where the computation runs on one device or sees one device's shard. One entry for all of
+# them is registered with JAX: rules that are registered by platform cannot say that several at once are too many.
+_RULES = {"cpu": _lower_cpu, **dict.fromkeys(("cuda", "oneapi", "rocm", "tpu"), _lower_host)}
+
+_jax.register_lowering(buffer_callback_p, _lower)
