@@ -1,0 +1,19 @@
+import jax
+import jax.numpy as jnp
+
+
+def _never(x):
+    raise NotImplementedError("host gradient of the solver")
+
+
+def guarded(x):
+    return jax.lax.cond(
+        x.sum() > 0,
+        lambda v: v * 2,
+        lambda v: jax.pure_callback(_never, jax.ShapeDtypeStruct(v.shape, v.dtype), v),
+        x,
+    )
+
+
+def main():
+    print(guarded(jnp.arange(3.0)).tolist())

@@ -1,0 +1,32 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+class Solver:
+    def __init__(self):
+        self.history = []
+
+    def push(self, value):
+        self.history.append(value)
+
+    def run(self, a, d):
+        return np.asarray(a) * np.float32(2) + np.asarray(d)
+
+
+solver = Solver()
+
+
+def _host(a, b, c, d, scale=2.0):
+    a = np.asarray(a)
+    solver.push(c)
+    return solver.run(a, d) * np.float32(scale)
+
+
+def host(a, b, c, d):
+    return jax.pure_callback(_host, jax.ShapeDtypeStruct(a.shape, a.dtype), a, b, c, d)
+
+
+def main():
+    ones = jnp.ones(2)
+    print(host(ones, ones, ones, jnp.arange(2.0)).tolist(), len(solver.history))

@@ -1,0 +1,13 @@
+import bufcb
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def _pin(x):
+    return np.asarray(x.at[0].set(1.0))
+
+
+def main():
+    x = jnp.zeros(2)
+    print(bufcb.buffer_callback(bufcb.adapt(_pin, arrays="jax"), jax.ShapeDtypeStruct((2,), jnp.float32))(x).tolist())

@@ -1,0 +1,11 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def main():
+    try:
+        jax.pure_callback(np.negative)
+    except TypeError as error:
+        print("result_shape_dtypes" in str(error))
+    print(jax.pure_callback(np.negative, jax.ShapeDtypeStruct((2,), jnp.float32), jnp.ones(2)).tolist())

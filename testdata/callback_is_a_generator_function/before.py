@@ -1,0 +1,14 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def _numbers(n):
+    yield np.float32(n)
+
+
+def main():
+    try:
+        print(jax.pure_callback(_numbers, jax.ShapeDtypeStruct((), jnp.float32), jnp.float32(2)))
+    except Exception as error:
+        print("generator" in str(error))

@@ -1,0 +1,11 @@
+import bufcb
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+globals()["_hidden"] = lambda v: np.asarray(v)
+
+
+def main():
+    x = jnp.arange(2.0)
+    print(bufcb.buffer_callback(bufcb.adapt(_hidden, arrays="jax"), jax.ShapeDtypeStruct(x.shape, x.dtype))(x).tolist())  # noqa: F821

@@ -1,0 +1,16 @@
+import functools
+
+import bufcb
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def _sum(*terms):
+    return np.asarray(sum(np.asarray(t) for t in terms), np.float32)
+
+
+def main():
+    x = jnp.ones(2)
+    spec = jax.ShapeDtypeStruct((2,), jnp.float32)
+    print(bufcb.buffer_callback(bufcb.adapt(functools.partial(_sum, np.float32(1)), arrays="jax"), spec)(x).tolist())

@@ -1,0 +1,15 @@
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def _sum(*terms):
+    return np.asarray(sum(np.asarray(t) for t in terms), np.float32)
+
+
+def main():
+    x = jnp.ones(2)
+    spec = jax.ShapeDtypeStruct((2,), jnp.float32)
+    print(jax.pure_callback(functools.partial(_sum, np.float32(1)), spec, x).tolist())

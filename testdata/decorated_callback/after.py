@@ -1,0 +1,24 @@
+import functools
+
+import bufcb
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def logged(function):
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        return function(*args, **kwargs)
+
+    return wrapper
+
+
+@logged
+def _scaled(x):
+    return np.multiply(x, np.float32(3))
+
+
+def main():
+    x = jnp.arange(2.0)
+    print(bufcb.buffer_callback(bufcb.adapt(_scaled, arrays="jax"), jax.ShapeDtypeStruct((2,), jnp.float32))(x).tolist())

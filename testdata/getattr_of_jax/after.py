@@ -1,0 +1,18 @@
+import bufcb
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def _host(ctx, out, x):
+    x = np.asarray(x)
+    out[...] = np.square(x)
+    return
+
+
+def main():
+    x = jnp.arange(3.0)
+    spec = jax.ShapeDtypeStruct(x.shape, x.dtype)
+    print(bufcb.buffer_callback(_host, spec)(x).tolist())
+    call = bufcb.pure_callback
+    print(call(np.negative, spec, x).tolist())

@@ -1,0 +1,22 @@
+import bufcb
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def _negate(ctx, out, x):
+    x = np.asarray(x)
+    out[...] = np.negative(x)
+    return
+
+
+def negate(x):
+    return bufcb.buffer_callback(_negate, jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+
+
+def main():
+    print(negate(jnp.arange(2.0)).tolist())
+    try:
+        jax.vmap(negate)(jnp.arange(2.0))
+    except NotImplementedError as error:
+        print("vmap_method" in str(error))

@@ -1,0 +1,13 @@
+import bufcb
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def _half(x):
+    return np.asarray(x // 2)
+
+
+def main():
+    x = jnp.array([5, -5])
+    print(bufcb.buffer_callback(bufcb.adapt(_half, arrays="jax"), jax.ShapeDtypeStruct(x.shape, x.dtype))(x).tolist())

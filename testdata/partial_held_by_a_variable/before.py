@@ -1,0 +1,19 @@
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def _window(size, x):
+    return np.convolve(x, np.full(size, np.float32(1) / np.float32(size)), mode="same")
+
+
+def smooth(x, size):
+    host = functools.partial(_window, size)
+    spec = jax.ShapeDtypeStruct(x.shape, x.dtype)
+    return jax.pure_callback(host, spec, x) + jax.pure_callback(host, spec, jnp.flip(x))
+
+
+def main():
+    print(smooth(jnp.arange(4.0), 2).tolist())

@@ -1,0 +1,5 @@
+from program import _host
+
+
+def check():
+    return float(_host(3.0))

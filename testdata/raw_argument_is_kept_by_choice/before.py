@@ -1,0 +1,16 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+SEEN = []
+
+
+def _note(x):
+    SEEN.append(x)
+    return np.square(x)
+
+
+def main():
+    x = jnp.arange(3.0)
+    print(jax.pure_callback(_note, jax.ShapeDtypeStruct(x.shape, x.dtype), x).tolist())
+    print([s.tolist() for s in SEEN])

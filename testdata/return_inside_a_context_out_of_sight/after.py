@@ -1,0 +1,23 @@
+import contextlib
+
+import bufcb
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+@contextlib.contextmanager
+def timer(label):
+    yield label
+
+
+def _timed(x):
+    with timer("first"):
+        if x.ndim == 1:
+            return np.square(x)
+    return np.cbrt(x)
+
+
+def main():
+    x = jnp.arange(2.0)
+    print(bufcb.buffer_callback(bufcb.adapt(_timed, arrays="jax"), jax.ShapeDtypeStruct((2,), jnp.float32))(x).tolist())

@@ -1,0 +1,14 @@
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def _distance(a, b, n):
+    return np.float32(math.sqrt(float(a) ** 2 + float(b) ** 2)) * np.float32(int(n))
+
+
+def main():
+    spec = jax.ShapeDtypeStruct((), jnp.float32)
+    print(float(jax.pure_callback(_distance, spec, jnp.float32(3), jnp.float32(4), jnp.int32(2))))

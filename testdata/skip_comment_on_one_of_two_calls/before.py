@@ -1,0 +1,14 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def _host(x):
+    return np.square(x)
+
+
+def main():
+    x = jnp.arange(3.0)
+    spec = jax.ShapeDtypeStruct(x.shape, x.dtype)
+    print(jax.pure_callback(_host, spec, x).tolist())  # bufcb: skip
+    print(jax.pure_callback(_host, spec, x).tolist())

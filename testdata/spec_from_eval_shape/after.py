@@ -1,0 +1,24 @@
+import bufcb
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def reference(x):
+    return jnp.cumsum(x), x.sum()
+
+
+def _cumulative(ctx, out, x):
+    x = np.asarray(x)
+    bufcb.store(out, (np.cumsum(x), np.add.reduce(x)))
+    return
+
+
+def cumulative(x):
+    spec = jax.eval_shape(reference, x)
+    return bufcb.buffer_callback(_cumulative, spec)(x)
+
+
+def main():
+    sums, total = cumulative(jnp.arange(4.0))
+    print(sums.tolist(), float(total))

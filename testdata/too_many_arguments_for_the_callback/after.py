@@ -1,0 +1,17 @@
+import bufcb
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def _one(x):
+    return np.negative(x)
+
+
+def main():
+    x = jnp.arange(2.0)
+    spec = jax.ShapeDtypeStruct((2,), jnp.float32)
+    try:
+        print(bufcb.buffer_callback(bufcb.adapt(_one, arrays="jax"), spec)(x, x))
+    except Exception as error:
+        print("takes 1 positional argument" in str(error))

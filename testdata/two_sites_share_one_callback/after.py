@@ -1,0 +1,24 @@
+import bufcb
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def _spectrum(ctx, out, x):
+    x = np.asarray(x)
+    out[...] = np.abs(np.fft.rfft(x)).astype(np.float32)
+    return
+
+
+def low(x):
+    return bufcb.buffer_callback(_spectrum, jax.ShapeDtypeStruct((x.shape[0] // 2 + 1,), jnp.float32))(x)
+
+
+def high(x):
+    half = jax.ShapeDtypeStruct((x.shape[0] // 2 + 1,), jnp.float32)
+    return bufcb.buffer_callback(_spectrum, half)(x * jnp.array([1.0, -1.0] * (x.shape[0] // 2)))
+
+
+def main():
+    x = jnp.array([1.0, 2.0, 1.0, 0.0])
+    print(np.round(low(x), 4).tolist(), np.round(high(x), 4).tolist())

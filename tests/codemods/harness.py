@@ -1,0 +1,47 @@
+"""Runs programs one after another in this process: `python harness.py FOLDER… > printed.json`.
+
+Each FOLDER holds a `program.py` with a `main()`. The JSON object that is printed maps each folder to what its
+`main()` printed, or to the traceback of what it raised. A process of its own for each program would spend most
+of its time on importing JAX.
+"""
+
+import contextlib
+import importlib.util
+import io
+import json
+import sys
+import traceback
+from pathlib import Path
+
+
+def printed_by(folder: Path) -> str:
+    """What the program prints; the modules beside it are importable while it runs, and forgotten after."""
+    known = set(sys.modules)
+    sys.path.insert(0, str(folder))
+    try:
+        spec = importlib.util.spec_from_file_location("program", folder / "program.py")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["program"] = module
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            spec.loader.exec_module(module)
+            module.main()
+        return printed.getvalue()
+    except Exception:  # noqa: BLE001 - the next program has its turn, and the traceback tells the test
+        return traceback.format_exc()
+    finally:
+        sys.path.remove(str(folder))
+        for name in set(sys.modules) - known:
+            if Path(getattr(sys.modules[name], "__file__", None) or "/").parent == folder:
+                del sys.modules[name]
+
+
+def main() -> None:
+    printed = {}
+    for folder in sys.argv[1:]:
+        print(folder, file=sys.stderr, flush=True)  # names the program that hangs or crashes
+        printed[folder] = printed_by(Path(folder))
+    json.dump(printed, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

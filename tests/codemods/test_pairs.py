@@ -1,0 +1,270 @@
+"""The pairs in `testdata/`: each folder is a rule, its `before.py` becomes its `after.py` byte for byte.
+
+A pair may have an `options.toml`:
+
+  options   command-line options of `bufcb-migrate`
+  exit      the exit status, 0 if it says nothing
+  sites     `[status, code]` of each call site in order; `["rewritten", ""]` each if it says nothing
+  notes     the codes of the notes in order
+  findings  Pyflakes' messages that are new in `after.py`, each with its reason in a comment
+  printed   what `after.py` prints, where `before.py` needs an older JAX than is supported
+
+Further `.py` files of a folder are the rest of the project, to which the migrated file is `program.py`.
+"""
+
+import ast
+import collections
+import dataclasses
+import difflib
+import functools
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tokenize
+import tomllib
+from pathlib import Path
+
+import pyflakes.api
+import pyflakes.reporter
+import pytest
+from click.testing import CliRunner
+
+from codemods import cli, diagnostics
+
+ROOT = Path(__file__).parents[2]
+TESTDATA = ROOT / "testdata"
+HARNESS = Path(__file__).with_name("harness.py")
+KEYS = {"options", "exit", "sites", "notes", "findings", "printed"}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Pair:
+    folder: Path
+    settings: dict
+
+    @classmethod
+    def read(cls, folder: Path) -> "Pair":
+        path = folder / "options.toml"
+        return cls(folder, tomllib.loads(path.read_text()) if path.exists() else {})
+
+    @property
+    def before(self) -> bytes:
+        return (self.folder / "before.py").read_bytes()
+
+    @property
+    def after(self) -> bytes:
+        return (self.folder / "after.py").read_bytes()
+
+    def lay_out(self, folder: Path, program: bytes) -> Path:
+        """Writes a program and the rest of its project into an empty folder."""
+        folder.mkdir(parents=True)
+        for other in self.folder.glob("*.py"):
+            if other.name not in ("before.py", "after.py"):
+                shutil.copy(other, folder)
+        path = folder / "program.py"
+        path.write_bytes(program)
+        return path
+
+
+@dataclasses.dataclass(frozen=True)
+class Migrated:
+    """What became of a program: the command's exit status, its JSON for the file, the new bytes."""
+
+    exit: int
+    report: dict
+    data: bytes
+
+
+FOLDERS = sorted(f for f in TESTDATA.iterdir() if f.is_dir() and f.name != "demo")
+PAIRS = [Pair.read(folder) for folder in FOLDERS]
+each_pair = pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.folder.name.replace("_", " "))
+
+
+@functools.cache
+def migrated(pair: Pair, which: str, folder: Path) -> Migrated:
+    program = pair.lay_out(folder / pair.folder.name / which, getattr(pair, which))
+    arguments = [str(program), "--write", "--format", "json", *pair.settings.get("options", [])]
+    result = CliRunner().invoke(cli.migrate, arguments)
+    files = json.loads(result.stdout)["files"]
+    report = next((file for file in files if Path(file["path"]).name == "program.py"), {})
+    return Migrated(result.exit_code, report, program.read_bytes())
+
+
+@pytest.fixture(scope="module")
+def migrate(tmp_path_factory):
+    """`migrate(pair, "before")`: each text is migrated once for all tests."""
+    folder = tmp_path_factory.mktemp("migrated")
+    return lambda pair, which: migrated(pair, which, folder)
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory):
+    """What `main()` of every program prints, by pair and `before` or `after`."""
+    folder = tmp_path_factory.mktemp("programs")
+    programs = {
+        (pair, which): pair.lay_out(folder / which / pair.folder.name, getattr(pair, which)).parent
+        for pair in PAIRS
+        for which in ("before", "after")
+        if not (which == "before" and "printed" in pair.settings)
+    }
+    environment = {**os.environ, "JAX_PLATFORMS": "cpu", "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, str(HARNESS), *map(str, programs.values())]
+    with open(folder / "progress", "w+") as progress:
+        try:
+            process = subprocess.run(
+                command, check=False, stdout=subprocess.PIPE, stderr=progress, env=environment, timeout=300
+            )
+            assert process.returncode == 0, f"last: {progress.seek(0)} {progress.read()[-2000:]}"
+        except subprocess.TimeoutExpired:
+            progress.seek(0)
+            pytest.fail(f"A program hangs: {progress.read()[-500:]}")
+    found = json.loads(process.stdout)
+    return {key: found[str(path)] for key, path in programs.items()}
+
+
+# ---------------------------------------------------------------------------------------- every pair
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_every_folder_holds_a_whole_pair(folder):
+    names = {path.name for path in folder.iterdir() if path.name != "__pycache__"}
+    assert {"before.py", "after.py"} <= names
+    assert Pair.read(folder).settings.keys() <= KEYS
+
+
+@each_pair
+def test_before_becomes_after(pair, migrate):
+    # Latin-1 maps bytes to characters one to one, and pytest shows how two strings differ.
+    assert migrate(pair, "before").data.decode("latin-1") == pair.after.decode("latin-1")
+
+
+@each_pair
+def test_after_stays_as_it_is(pair, migrate):
+    assert migrate(pair, "after").data == pair.after
+
+
+@each_pair
+def test_sites_and_notes_are_reported(pair, migrate):
+    result = migrate(pair, "before")
+    sites = [[site["status"], site["code"] or ""] for site in result.report["sites"]]
+    assert sites == pair.settings.get("sites", [["rewritten", ""]] * len(sites))
+    assert sites or "sites" in pair.settings
+    assert [note["code"] for note in result.report["notes"]] == pair.settings.get("notes", [])
+    assert result.exit == pair.settings.get("exit", 0)
+    assert result.report["changed"] == (pair.before != pair.after)
+
+
+@each_pair
+def test_no_call_of_a_migrated_site_is_left(pair, migrate):
+    """What the second run still finds is what the first one left alone."""
+    left = [s for s in migrate(pair, "before").report["sites"] if s["status"] in ("refused", "skipped")]
+    again = [s for s in migrate(pair, "after").report.get("sites", []) if s["callback"] != "bufcb.pure_callback"]
+    assert [(s["status"], s["code"]) for s in again] == [(s["status"], s["code"]) for s in left]
+
+
+@each_pair
+def test_after_has_no_new_finding(pair):
+    new = findings(pair.after) - findings(pair.before)
+    assert sorted(new.elements()) == pair.settings.get("findings", [])
+
+
+def findings(text: bytes) -> collections.Counter:
+    """Pyflakes' messages without their places; a text that does not compile is a finding as well."""
+    stream = io.StringIO()
+    pyflakes.api.check(text, "program.py", pyflakes.reporter.Reporter(stream, stream))
+    return collections.Counter(line.partition(" ")[2] for line in stream.getvalue().splitlines())
+
+
+@each_pair
+def test_comments_survive(pair):
+    """All but those of a dropped import, and type comments, whose result becomes `None`."""
+    lost = comments(pair.before) - comments(pair.after)
+    assert [comment for comment in lost if not re.match(r"# type: \(.*\) ->", comment)] == []
+
+
+def comments(text: bytes) -> collections.Counter:
+    """How often each comment occurs outside of imports."""
+    imports = {
+        line
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for line in range(node.lineno, node.end_lineno + 1)
+    }
+    tokens = tokenize.tokenize(io.BytesIO(text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")).readline)
+    return collections.Counter(
+        token.string for token in tokens if token.type == tokenize.COMMENT and token.start[0] not in imports
+    )
+
+
+@each_pair
+def test_only_lines_that_must_change_change(pair, migrate):
+    lines = pair.before.splitlines(keepends=True)
+    allowed = may_change(pair.before, migrate(pair, "before").report["sites"])
+    matcher = difflib.SequenceMatcher(None, lines, pair.after.splitlines(keepends=True), autojunk=False)
+    changed = {
+        line + 1
+        for tag, first, last, _, _ in matcher.get_opcodes()
+        if tag in ("replace", "delete")
+        for line in range(first, last)
+        if lines[line].strip()
+    }
+    assert changed <= allowed, [lines[line - 1] for line in sorted(changed - allowed)]
+
+
+def may_change(text: bytes, sites: list[dict]) -> set[int]:
+    """The lines of imports, of calls, of lambdas, and of the callbacks' headers, returns and conversions."""
+    allowed = {line for site in sites for line in range(site["line"], site["end_line"] + 1)}
+    tree = ast.parse(text)
+    names = {word for site in sites for word in re.findall(r"\w+", site["callback"])}
+    for node in ast.walk(tree):  # a callback may be held by a variable
+        if isinstance(node, ast.Assign) and {t.id for t in node.targets if isinstance(t, ast.Name)} & names:
+            names |= {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom | ast.Lambda):
+            allowed.update(range(node.lineno, node.end_lineno + 1))
+        elif isinstance(node, ast.FunctionDef) and node.name in names:
+            allowed.update(range(node.lineno, node.body[0].lineno))
+            allowed.update(
+                line
+                for inner in ast.walk(node)
+                if isinstance(inner, ast.Return) or (isinstance(inner, ast.Assign) and is_conversion(inner))
+                for line in range(inner.lineno, inner.end_lineno + 1)
+            )
+    return allowed
+
+
+def is_conversion(node: ast.Assign) -> bool:
+    return isinstance(node.value, ast.Call) and getattr(node.value.func, "attr", "") == "asarray"
+
+
+@each_pair
+def test_after_prints_what_before_prints(pair, printed):
+    expected = pair.settings.get("printed") or printed[pair, "before"]
+    assert "Traceback" not in expected and expected.strip()
+    assert printed[pair, "after"] == expected
+
+
+# ---------------------------------------------------------------------------------------- all pairs
+
+
+def emitted_codes() -> set[str]:
+    """The codes that stand in the migration's sources, beside their table."""
+    return {
+        node.value
+        for path in (ROOT / "codemods").rglob("*.py")
+        if path.name != "diagnostics.py"
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in diagnostics.CODES
+    }
+
+
+def test_every_code_is_met():
+    met = {code for pair in PAIRS for _, code in pair.settings.get("sites", [])}
+    met |= {code for pair in PAIRS for code in pair.settings.get("notes", [])}
+    others = [path.read_text() for path in HARNESS.parent.glob("test_*.py") if path != Path(__file__)]
+    met |= {code for text in others for code in re.findall(r"BC\d{3}", text)}
+    assert emitted_codes() - met == set()
