@@ -131,7 +131,7 @@ def platform_of(ctx: LoweringRuleContext) -> str:
 
 def has_manual_axes(ctx: LoweringRuleContext) -> bool:
     """Return whether the equation stands inside `shard_map` or `pmap`, and so sees one shard only."""
-    axis_context = ctx.module_context.axis_context
+    axis_context: Any = ctx.module_context.axis_context
     if isinstance(axis_context, _sharding_impls.SPMDAxisContext):
         return bool(axis_context.manual_axes)
     return not isinstance(axis_context, _sharding_impls.ShardingContext)
@@ -139,12 +139,12 @@ def has_manual_axes(ctx: LoweringRuleContext) -> bool:
 
 def device_count(ctx: LoweringRuleContext) -> int:
     """Return over how many devices XLA may partition the computation (1 inside `shard_map` and `pmap`)."""
-    axis_context = ctx.module_context.axis_context
+    axis_context: Any = ctx.module_context.axis_context
     if has_manual_axes(ctx):
         return 1
     if isinstance(axis_context, _sharding_impls.SPMDAxisContext):
         return axis_context.mesh.size
-    return axis_context.num_devices if isinstance(axis_context, _sharding_impls.ShardingContext) else 1
+    return int(axis_context.num_devices)
 
 
 def add_host_callback(ctx: LoweringRuleContext, function: Callable[..., Any]) -> int:

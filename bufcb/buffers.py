@@ -385,7 +385,8 @@ def detach(arrays: Sequence[np.ndarray]) -> None:
     """
     for array in arrays:
         if isinstance(array.base, _jax.XlaBuffer):
-            array.__setstate__((1, (0,), np.dtype(np.uint8), np.False_, b""))
+            state: Any = (1, (0,), np.dtype(np.uint8), False, b"")
+            array.__setstate__(state)
 
 
 _CANARY, _SECOND_CANARY = 0xA5, 0x5A
