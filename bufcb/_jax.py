@@ -1,7 +1,7 @@
 """Everything that `bufcb` needs from JAX beyond its documented API, in one file.
-
-Each entry says what it is for and which public API would replace it. The rest of the package imports from here
-and from JAX's public modules only, so that a JAX release that moves an internal name breaks this file and no other.
+ Each entry says what it is for and which public API would replace it. The rest of the package imports from
+here and from JAX's public modules only, so that a JAX release that moves an internal name breaks this file
+and no other.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ __all__ = [
     "with_avals",
 ]
 
-# Releases the Python objects that XLA let go of on a thread without the GIL. JAX calls it on its own, but only now
-# and then. Replaced by: nothing public.
+# Releases the Python objects that XLA let go of on a thread without the GIL. JAX calls it on its own, but
+# only now and then. Replaced by: nothing public.
 collect_garbage: Callable[[], None] = _jaxlib.collect_garbage
 
 # A thread-local value that is part of every `jit` cache key. Public as `jax.make_user_context`.
@@ -179,9 +179,9 @@ def emit_host_callback(
 ) -> Sequence[Any]:
     """Emit a call of `function` on the host, once, on one device's copy of the whole operands.
 
-    `function` takes and returns host arrays. XLA honours the sharding that says so only on the custom call which
-    `jax.pure_callback` lowers to, hence this emitter. Replaced by: `jax.interpreters.mlir.emit_python_callback`
-    alone, if it derived the sharding itself.
+    `function` takes and returns host arrays. XLA honours the sharding that says so only on the custom call
+    which `jax.pure_callback` lowers to, hence this emitter. Replaced by:
+    `jax.interpreters.mlir.emit_python_callback` alone, if it derived the sharding itself.
     """
     op_sharding = _callback._callback_op_sharding(ctx.module_context.axis_context, sharding, ctx.avals_out)
     results, _, _ = mlir.emit_python_callback(
@@ -202,8 +202,8 @@ class HostScope:
     """A context that runs JAX code in a callback as on a thread of its own: on `device`, without mesh.
 
     `x64` sets the x64 mode; None leaves it as it is. The callback may run on the thread that dispatched the
-    computation, whose mesh is none of its business. Replaced by: `jax.set_mesh` with an empty mesh, which JAX does
-    not accept yet.
+    computation, whose mesh is none of its business. Replaced by: `jax.set_mesh` with an empty mesh, which JAX
+    does not accept yet.
     """
 
     __slots__ = ("_contexts",)
@@ -227,7 +227,7 @@ class HostScope:
 
 
 def bind(primitive: Primitive, *args: Any, **params: Any) -> Sequence[Any]:
-    """Apply a primitive of several results to arrays (`jax.extend.core.Primitive.bind`, which has no types)."""
+    """Apply a primitive of several results (`jax.extend.core.Primitive.bind`, which is not typed)."""
     results: Sequence[Any] = primitive.bind(*args, **params)  # type: ignore[no-untyped-call]
     return results
 

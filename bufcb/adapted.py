@@ -22,7 +22,8 @@ Arrays = Literal["numpy", "jax"]
 class Adapted:
     """A value-returning function as a buffer callback; equal to another if their functions are.
 
-    The trampoline does not call it, but does the same by code of its own; this is for callbacks that call another.
+    The trampoline does not call it, but does the same by code of its own; this is for callbacks that call
+    another.
 
     Attributes:
       function: called with arrays in the place of buffers; returns a pytree of arrays and scalars.
@@ -52,7 +53,7 @@ class Adapted:
         buffers.write(outputs, values)
 
     def impls(self, count: int) -> list[Any]:
-        """Return the implementation of the random key that each flat argument is the data of, None for others."""
+        """Return, for each flat argument, the implementation of the random key it is the data of, or None."""
         impls = dict(self.key_impls)
         return [impls.get(i) for i in range(count)]
 
@@ -68,8 +69,8 @@ def _cpu_device() -> jax.Device:
         return jax.local_devices(backend="cpu")[0]
     except RuntimeError as error:
         raise RuntimeError(
-            "bufcb failed to find a local CPU device to place the arguments of a callback on. Make sure 'cpu' is "
-            "listed in --jax_platforms or the JAX_PLATFORMS environment variable."
+            "bufcb failed to find a local CPU device to place the arguments of a callback on. Make sure "
+            "'cpu' is listed in --jax_platforms or the JAX_PLATFORMS environment variable."
         ) from error
 
 

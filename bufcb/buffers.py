@@ -1,8 +1,7 @@
 """What a callback is handed: NumPy-backed buffers, and the execution context.
-
-A `Buffer` is a view of memory that XLA owns for the time of the call. It is built in two steps, `r = raw.__array__()`
-and `r.view(Buffer)`: NumPy makes `r` the base of every view derived from it, so the reference count of `r` tells
-whether anything still looks at the memory when the callback has returned.
+ A `Buffer` is a view of memory that XLA owns for the time of the call. It is built in two steps, `r =
+raw.__array__()` and `r.view(Buffer)`: NumPy makes `r` the base of every view derived from it, so the
+reference count of `r` tells whether anything still looks at the memory when the callback has returned.
 """
 
 from __future__ import annotations
@@ -43,9 +42,10 @@ class OutputError(RuntimeError):
 class Buffer(np.ndarray):
     """An argument or an output of a callback: an `np.ndarray` that is valid until the callback returns.
 
-    Inputs are read-only. `out[...] = value` on an output as handed in is strict: `value` must have the output's shape
-    and dtype, once 64-bit types are canonicalised as the x64 mode asks; nothing broadcasts and nothing is cast. Every
-    other way to write is NumPy's own; `np.asarray(out)` is a plain view. What is derived from a `Buffer` is never
+    Inputs are read-only. `out[...] = value` on an output as handed in is strict: `value` must have the
+    output's shape and dtype, once 64-bit types are canonicalised as the x64 mode asks; nothing broadcasts and
+    nothing is cast. Every other way to write is NumPy's own; `np.asarray(out)` is a plain view. What is
+    derived from a `Buffer` is never
     one: slices, copies, reshapes and the results of arithmetic are plain arrays and scalars.
     """
 
@@ -68,7 +68,7 @@ class Buffer(np.ndarray):
         return func(*_plain(args), **_plain(kwargs))
 
     def __dlpack__(self, **options: Any) -> Any:
-        """Export the memory; a read-only input as a `jax.Array` does, also to consumers that know no such flag."""
+        """Export the memory, a read-only input as `jax.Array` does: also to consumers without a flag."""
         if self.flags.writeable or (options.get("max_version") or (0, 0)) >= (1, 0):
             return np.asarray(self).__dlpack__(**options)
         return np.asarray(_Writable(self)).view(self.dtype).__dlpack__(**options)
@@ -299,7 +299,7 @@ class HostContext(ExecutionContext):
 
 
 class HostArray(np.ndarray):
-    """Memory of our own in the place of XLA's: what the trampoline is handed on the host path and by `dry_run`.
+    """Memory of our own in the place of XLA's, for the host path and `dry_run`.
 
     A class of its own, since NumPy sees through plain arrays when it looks for the base of a view.
     """
@@ -335,14 +335,14 @@ def _idle_count() -> int:
     return next(count for count in range(16) if not _escaped(held, count))
 
 
-# The reference count of a local array that nothing else refers to, and that of one which a tuple holds as well.
-# Measured, since Python 3.14 no longer counts the reference on its evaluation stack.
+# The reference count of a local array that nothing else refers to, and that of one which a tuple holds as
+# well. Measured, since Python 3.14 no longer counts the reference on its evaluation stack.
 IDLE = _local_reference_count()
 _IDLE_IN_TUPLE = _idle_count()
 
 
 def _wait(seconds: float) -> None:
-    """Give other threads the time to drop what the callback lent them; nothing to wait for if there are none."""
+    """Give other threads, if there are any, the time to drop what the callback lent them."""
     if threading.active_count() > 1:
         time.sleep(seconds)
 
@@ -365,8 +365,9 @@ _CLEARING: tuple[Callable[[], Any], ...] = (
 def still_referenced(arrays: tuple[np.ndarray, ...]) -> list[int]:
     """Return the indices of `arrays` that stay referenced however garbage is collected, from cheap to dear.
 
-    Reference cycles (recursive closures, SciPy's solvers) and arrays that JAX imported without a copy raise the count
-    on every call; the first steps, of a few microseconds, clear those. A full collection comes last.
+    Reference cycles (recursive closures, SciPy's solvers) and arrays that JAX imported without a copy raise
+    the count on every call; the first steps, of a few microseconds, clear those. A full collection comes
+    last.
     """
     for clear in _CLEARING:
         clear()
@@ -379,9 +380,10 @@ def still_referenced(arrays: tuple[np.ndarray, ...]) -> list[int]:
 def detach(arrays: Sequence[np.ndarray]) -> None:
     """Part arrays from XLA's buffers, when something may refer to the arrays after the call.
 
-    An array of XLA's has a wrapper for its base that is registered under the address of a C++ object on the stack.
-    While it lives, a later call that passes a buffer from the same address is handed this stale wrapper instead, and
-    crashes. Unpickling nothing into the array drops the base; views of the array stay as they are.
+    An array of XLA's has a wrapper for its base that is registered under the address of a C++ object on the
+    stack. While it lives, a later call that passes a buffer from the same address is handed this stale
+    wrapper instead, and crashes. Unpickling nothing into the array drops the base; views of the array stay as
+    they are.
     """
     for array in arrays:
         if isinstance(array.base, _jax.XlaBuffer):
@@ -407,8 +409,9 @@ def _untouched(array: np.ndarray, byte: int) -> np.ndarray:
 def find_unwritten(array: np.ndarray, run_again: Callable[[], None] | None) -> np.ndarray | None:
     """Return the flat mask of the elements that the callback did not write, or None if it wrote all.
 
-    A value may equal the pattern, by chance or on purpose. So the callback is run once more over another pattern, if
-    `run_again` is given; else 8- and 16-bit types, where chance will do, count only if untouched as a whole.
+    A value may equal the pattern, by chance or on purpose. So the callback is run once more over another
+    pattern, if `run_again` is given; else 8- and 16-bit types, where chance will do, count only if untouched
+    as a whole.
     """
     mask = _untouched(array, _CANARY)
     if not mask.any():

@@ -1,4 +1,4 @@
-"""What is known about a callback before it runs: whether two are the same, what to call it, how it is called."""
+"""What is known about a callback before it runs: whether two are the same, its name, its parameters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bufcb.adapted import Adapted
 
 @dataclasses.dataclass(frozen=True, slots=True, weakref_slot=True)
 class Callback:
-    """A callback as a parameter of the primitive: equal and hash-equal when calling either does the same thing."""
+    """A callback as a parameter of the primitive: equal to another when calling either does the same."""
 
     function: Callable[..., Any] = dataclasses.field(compare=False)
     key: Hashable
@@ -27,7 +27,7 @@ class Callback:
 
 
 class _ById:
-    """A key for an object that cannot be hashed: equal to itself only, and keeps the object (hence its id) alive."""
+    """A key for an object that cannot be hashed: equal to itself only, and keeps it alive."""
 
     __slots__ = ("target",)
 
@@ -42,7 +42,7 @@ class _ById:
 
 
 def callable_key(function: Callable[..., Any]) -> Hashable:
-    """Return a key that is equal for callables that do the same: a `partial` counts by its function and arguments."""
+    """Return a key that is equal for callables that do the same; a `partial` goes by its parts."""
     if type(function) is functools.partial:
         try:
             keywords = tuple((name, _value_key(value)) for name, value in function.keywords.items())
@@ -85,7 +85,7 @@ def _value_key(value: Any) -> Hashable:
 
 
 def describe(function: Callable[..., Any]) -> str:
-    """Return the callback's qualified name and place, as error messages give it: `` `solve` (model.py:12) ``."""
+    """Return the callback's qualified name and place, for error messages: `` `solve` (model.py:12) ``."""
     target = innermost(function)
     name = getattr(target, "__qualname__", None) or type(target).__qualname__
     code = getattr(inspect.unwrap(target), "__code__", None)
@@ -115,7 +115,8 @@ def check_signature(function: Callable[..., Any], args: Sequence[Any], kwargs: M
       TypeError: if it cannot, with the callback's name and place. Callables without a signature pass.
     """
     try:
-        # A wrapper's own signature counts, not that of the function which `functools.wraps` says it stands for.
+        # A wrapper's own signature counts, not that of the function which `functools.wraps` says it stands
+        # for.
         signature = inspect.signature(function, follow_wrapped=False)
     except (TypeError, ValueError):
         return
@@ -136,14 +137,15 @@ def _explain_call(
     for name in own:
         if name in kwargs:
             return (
-                f"buffer_callback: the keyword argument `{name}` clashes with the parameter `{name}` of callback "
-                f"{describe(function)}, which takes the execution context or the outputs. Make its first two "
-                "parameters positional-only, as in `def callback(ctx, out, /, *args, **kwargs)`, or rename them."
+                f"buffer_callback: the keyword argument `{name}` clashes with the parameter `{name}` of "
+                f"callback {describe(function)}, which takes the execution context or the outputs. Make its "
+                "first two parameters positional-only, as in `def callback(ctx, out, /, *args, **kwargs)`, "
+                "or rename them."
             )
     given = ["ctx", "out", *(f"args[{i}]" for i in range(len(args))), *(f"{name}=..." for name in kwargs)]
     return (
-        f"buffer_callback: callback {describe(function)} has the signature {signature} and cannot be called as "
-        f"callback({', '.join(given)}): {error}."
+        f"buffer_callback: callback {describe(function)} has the signature {signature} and cannot be called "
+        f"as callback({', '.join(given)}): {error}."
     )
 
 

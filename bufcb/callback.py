@@ -45,19 +45,21 @@ def buffer_callback(
       >>> bufcb.buffer_callback(add_one, jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
       Array([1., 2., 3.], dtype=float32)
 
-    The callback is called as `callback(ctx, out, *args, **kwargs)`, where `ctx` is an `ExecutionContext`, `out` has
-    the structure of `result_shape_dtypes` and the arguments that of the call, with a `Buffer` for every array. It
-    returns None. Buffers are valid until it returns; inputs are read-only.
+    The callback is called as `callback(ctx, out, *args, **kwargs)`, where `ctx` is an `ExecutionContext`,
+    `out` has the structure of `result_shape_dtypes` and the arguments that of the call, with a `Buffer` for
+    every array. It returns None. Buffers are valid until it returns; inputs are read-only.
 
     Args:
       callback: the Python function.
       result_shape_dtypes: a pytree whose leaves have a shape and a dtype, such as `jax.ShapeDtypeStruct`.
       has_side_effect: whether the callback must run even if its results are not used.
-      vmap_method: how it runs under `jax.vmap`, as for `jax.pure_callback`: "sequential", "sequential_unrolled",
-        "expand_dims", "broadcast_all" or "legacy_vectorized". None: `jax.vmap` raises an error.
-      input_output_aliases: a mapping of flat input index to flat output index; that output shares the memory of
-        that input, and holds its values when the callback is called.
-      command_buffer_compatible: on GPU, whether the callback is traced into a command buffer and not called again.
+      vmap_method: how it runs under `jax.vmap`, as for `jax.pure_callback`: "sequential",
+        "sequential_unrolled", "expand_dims", "broadcast_all" or "legacy_vectorized". None: `jax.vmap` raises
+        an error.
+      input_output_aliases: a mapping of flat input index to flat output index; that output shares the memory
+        of that input, and holds its values when the callback is called.
+      command_buffer_compatible: on GPU, whether the callback is traced into a command buffer and not called
+      again.
       sharding: a single-device sharding that says on which device of several the callback is called.
       retain: "raise" makes it an error if a reference to a buffer outlives the call. "copy" hands out copies.
 
@@ -65,14 +67,15 @@ def buffer_callback(
       A function of arrays and pytrees of arrays, whose result has the structure of `result_shape_dtypes`.
 
     Raises:
-      ValueError: for an option that does not exist, an alias that does not fit, or (when the result is called) a 64-bit
-        type while `jax_enable_x64` is off.
-      TypeError: for a callback that cannot be called, a specification without shape or dtype, or (when the result is
-        called) an argument that is not an array.
+      ValueError: for an option that does not exist, an alias that does not fit, or (when the result is
+        called) a 64-bit type while `jax_enable_x64` is off.
+      TypeError: for a callback that cannot be called, a specification without shape or dtype, or (when the
+        result is called) an argument that is not an array.
       JaxRuntimeError: from the computation, if the callback raises, returns a value or keeps a buffer.
 
     See Also:
-      `adapt`, for callbacks that return their results; `pure_callback`, with the signature of `jax.pure_callback`.
+      `adapt`, for callbacks that return their results; `pure_callback`, with the signature of
+      `jax.pure_callback`.
     """
     _check_options(callback, vmap_method, retain)
     declared = Declaration.of(callback, result_shape_dtypes, input_output_aliases)
@@ -172,14 +175,15 @@ def _result_avals(callback: Callable[..., Any], spec: Any) -> tuple[tuple[Shaped
             path = next(keystr(path) for path, other in tree_flatten_with_path(spec)[0] if other is leaf)
             raise TypeError(
                 f"buffer_callback: result_shape_dtypes{path} must have a shape and a dtype, as "
-                f"jax.ShapeDtypeStruct(shape, dtype) has, but is {_shown(leaf)}.\nCallback {describe(callback)}"
+                f"jax.ShapeDtypeStruct(shape, dtype) has, but is {_shown(leaf)}.\n"
+                f"Callback {describe(callback)}"
             )
     try:
         return tuple(ShapedArray(tuple(leaf.shape), np.dtype(leaf.dtype)) for leaf in leaves), out_tree
     except TypeError as error:
         raise TypeError(
-            f"buffer_callback: result_shape_dtypes has a leaf of a shape or dtype that no output can have: {error}\n"
-            f"Callback {describe(callback)}"
+            "buffer_callback: result_shape_dtypes has a leaf of a shape or dtype that no output can have: "
+            f"{error}\nCallback {describe(callback)}"
         ) from error
 
 
@@ -219,8 +223,8 @@ def _check_aliases(
             fault = f"with output index {o} outside the range [0, {len(out_avals)})."
         elif (in_avals[i].shape, in_avals[i].dtype) != (out_avals[o].shape, out_avals[o].dtype):
             fault = (
-                f"referring to an input with abstract value {in_avals[i]} and an output with a different abstract "
-                f"value {out_avals[o]}."
+                f"referring to an input with abstract value {in_avals[i]} and an output with a different "
+                f"abstract value {out_avals[o]}."
             )
         elif o in taken:
             fault = f"referring to an output that input {taken[o]} is aliased to already."
@@ -260,16 +264,16 @@ def _bind_arguments(
 
 def _not_an_array(callback: Callable[..., Any], i: int, args: Any, kwargs: Any, arg: Any) -> str:
     return (
-        f"buffer_callback: {argument_names(callback, args, kwargs)[i]} of callback {describe(callback)} must be an "
-        f"array, but is {_shown(arg)}. Bind what is not an array with functools.partial or a closure."
+        f"buffer_callback: {argument_names(callback, args, kwargs)[i]} of callback {describe(callback)} must "
+        f"be an array, but is {_shown(arg)}. Bind what is not an array with functools.partial or a closure."
     )
 
 
 def _typed_key(callback: Callable[..., Any], i: int, args: Any, kwargs: Any) -> str:
     return (
-        f"buffer_callback: {argument_names(callback, args, kwargs)[i]} of callback {describe(callback)} is a typed "
-        "random key, which has no buffer of its own. Pass jax.random.key_data(key) instead, and rebuild the key with "
-        "jax.random.wrap_key_data where one is needed."
+        f"buffer_callback: {argument_names(callback, args, kwargs)[i]} of callback {describe(callback)} is a "
+        "typed random key, which has no buffer of its own. Pass jax.random.key_data(key) instead, and "
+        "rebuild the key with jax.random.wrap_key_data where one is needed."
     )
 
 
@@ -280,13 +284,14 @@ def _takes_keys(callback: Callable[..., Any]) -> bool:
 def adapt(function: Callable[..., Any], arrays: Arrays = "numpy") -> Callable[..., None]:
     """Return a buffer callback that writes what `function` returns, by the rules of `jax.pure_callback`.
 
-    The flattened result is compared with the outputs leaf by leaf, in number, shape and dtype, once 64-bit values are
-    canonicalised as the x64 mode at the call asks. Two results of `adapt` are equal if their functions are.
+    The flattened result is compared with the outputs leaf by leaf, in number, shape and dtype, once 64-bit
+    values are canonicalised as the x64 mode at the call asks. Two results of `adapt` are equal if their
+    functions are.
 
     Args:
       function: returns arrays, scalars or a pytree of them.
-      arrays: what it is called with: "numpy", read-only NumPy views that are valid until it returns; or "jax",
-        `jax.Array`s on the CPU, copied, as `jax.pure_callback` hands them over.
+      arrays: what it is called with: "numpy", read-only NumPy views that are valid until it returns; or
+        "jax", `jax.Array`s on the CPU, copied, as `jax.pure_callback` hands them over.
 
     Raises:
       ValueError: for another value of `arrays`.
@@ -307,7 +312,7 @@ def pure_callback(
     vmap_method: str | None = None,
     **kwargs: Any,
 ) -> Any:
-    """Call a value-returning Python function, as `jax.pure_callback` does, on the primitive of `buffer_callback`.
+    """Call a value-returning function as `jax.pure_callback` does, on the primitive of `buffer_callback`.
 
     Takes and returns what `jax.pure_callback` does; `callback` is called with `jax.Array`s on the CPU.
     """
@@ -318,10 +323,10 @@ def pure_callback(
 
 
 def store(out: Any, value: Any) -> None:
-    """Write `value` into the outputs `out` of a callback, leaf by leaf, by the strict rules of `out[...] = value`.
+    """Write `value` into the outputs `out` of a callback, as strictly as `out[...] = value` does.
 
-    Both may be pytrees: flattened leaves are paired, as `jax.pure_callback` pairs results. Everything is checked
-    before the first write.
+    Both may be pytrees: their flattened leaves are paired, as `jax.pure_callback` pairs results. Everything is
+    checked before the first write.
 
     Raises:
       RuntimeError: if the number of leaves, a shape or a dtype differs.
@@ -331,8 +336,8 @@ def store(out: Any, value: Any) -> None:
     for output in outputs:
         if not isinstance(output, Output):
             raise TypeError(
-                f"bufcb.store writes into outputs as the callback was handed them, not into a {type(output).__name__}; "
-                "write into a view of one with `view[...] = value`."
+                "bufcb.store writes into outputs as the callback was handed them, not into a "
+                f"{type(output).__name__}; write into a view of one with `view[...] = value`."
             )
     buffers.write(outputs, buffers.leaves(value))
 
@@ -378,8 +383,8 @@ def checked(enabled: bool = True) -> Iterator[None]:
     Functions under `jax.jit` are traced anew for it. To switch it on for a whole process, set the environment
     variable `BUFCB_CHECKED=1`.
 
-    A callback without side effects may be called once more, to tell a value from the pattern that stands for an
-    element that was not written.
+    A callback without side effects may be called once more, to tell a value from the pattern that stands for
+    an element that was not written.
     """
     with _jax.checked_context(bool(enabled)):
         yield

@@ -1,8 +1,7 @@
 """How the primitive reaches XLA: one rule per platform.
-
-On CPU, XLA's own handler for buffer callbacks calls the trampoline with its buffers. Everywhere else, and wherever
-XLA would partition the computation over several devices, the *host path* calls it with host arrays, through the
-custom call that `jax.pure_callback` lowers to.
+ On CPU, XLA's own handler for buffer callbacks calls the trampoline with its buffers. Everywhere else, and
+wherever XLA would partition the computation over several devices, the *host path* calls it with host arrays,
+through the custom call that `jax.pure_callback` lowers to.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ def _lower_cpu(ctx: LoweringRuleContext, *operands: Any, **params: Any) -> Seque
 
 
 def _needs_host_path(ctx: LoweringRuleContext, sharding: jax.sharding.Sharding | None) -> bool:
-    """Return whether the callback must run once for several devices, or on a device of the caller's choice."""
+    """Return whether the callback must run once for several devices, or on a device that the caller chose."""
     if _jax.has_manual_axes(ctx):
         if sharding is not None:
             raise NotImplementedError("callbacks do not support specifying sharding inside spmd computations")
@@ -137,8 +136,9 @@ def _lower_host(ctx: LoweringRuleContext, *operands: Any, **params: Any) -> Sequ
     )
 
 
-# The rule of each platform, where the computation runs on one device or sees one device's shard. One entry for all of
-# them is registered with JAX: rules that are registered by platform cannot say that several at once are too many.
+# The rule of each platform, where the computation runs on one device or sees one device's shard. One entry
+# for all of them is registered with JAX: rules that are registered by platform cannot say that several at
+# once are too many.
 _RULES = {"cpu": _lower_cpu, **dict.fromkeys(("cuda", "oneapi", "rocm", "tpu"), _lower_host)}
 
 _jax.register_lowering(buffer_callback_p, _lower)

@@ -1,4 +1,4 @@
-"""The `buffer_callback` primitive: shapes and effects of its results, and its rules under JAX's transformations."""
+"""The `buffer_callback` primitive: the shapes of its results, its effects, and its transformations."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ buffer_callback_p.def_effectful_abstract_eval(_abstract_eval)  # type: ignore[no
 
 def _jvp(primals: Any, tangents: Any, *, callback: Callback, **_: Any) -> NoReturn:
     raise ValueError(
-        "Buffer callbacks do not support JVP. Please use `jax.custom_jvp` to use callbacks while taking gradients.\n"
-        f"Callback {describe(callback.function)}"
+        "Buffer callbacks do not support JVP. Please use `jax.custom_jvp` to use callbacks while taking "
+        f"gradients.\nCallback {describe(callback.function)}"
     )
 
 
 def _transpose(cotangents: Any, *primals: Any, callback: Callback, **_: Any) -> NoReturn:
     raise ValueError(
-        "Buffer callbacks do not support transpose. Please use `jax.custom_vjp` to use callbacks while taking "
-        f"gradients.\nCallback {describe(callback.function)}"
+        "Buffer callbacks do not support transpose. Please use `jax.custom_vjp` to use callbacks while "
+        f"taking gradients.\nCallback {describe(callback.function)}"
     )
 
 
@@ -69,7 +69,8 @@ def _batch(
         unroll = vmap_method == "sequential_unrolled"
         results = _batch_in_turn(args, dims, result_avals, params, unroll)
     elif vmap_method in _AT_ONCE:
-        # An aliased operand shares its memory with a result, which has the batch axis: it needs the axis in full.
+        # An aliased operand shares its memory with a result, which has the batch axis: it needs the axis in
+        # full.
         aliased = {operand for operand, _ in input_output_aliases}
         args = [
             arg if dim is not None else _unbatched(arg, size, vmap_method, i in aliased)
@@ -79,8 +80,8 @@ def _batch(
         results = _jax.bind(buffer_callback_p, *args, result_avals=batched, **params)
     else:
         raise NotImplementedError(
-            "vmap is only supported for the buffer_callback primitive when vmap_method is one of 'sequential', "
-            "'sequential_unrolled', 'expand_dims', 'broadcast_all', or 'legacy_vectorized'. "
+            "vmap is only supported for the buffer_callback primitive when vmap_method is one of "
+            "'sequential', 'sequential_unrolled', 'expand_dims', 'broadcast_all', or 'legacy_vectorized'. "
             f"Got vmap_method={vmap_method!r}.\nCallback {describe(callback.function)}"
         )
     return results, (0,) * len(results)

@@ -32,10 +32,10 @@ def dry_run(
       >>> bufcb.testing.dry_run(add_one, jax.ShapeDtypeStruct((2,), np.float32), np.zeros(2, np.float32))
       array([1., 1.], dtype=float32)
 
-    The call is checked as `bufcb.buffer_callback(callback, result_shape_dtypes)(*args, **kwargs)` would be, and so is
-    what the callback does: it returns None, writes every element of its outputs, changes no input and keeps no buffer.
-    An exception of the callback comes through as it is. It may be called once more, to tell a value from the pattern
-    that stands for an element that was not written.
+    The call is checked as `bufcb.buffer_callback(callback, result_shape_dtypes)(*args, **kwargs)` would be,
+    and so is what the callback does: it returns None, writes every element of its outputs, changes no input
+    and keeps no buffer. An exception of the callback comes through as it is. It may be called once more, to
+    tell a value from the pattern that stands for an element that was not written.
 
     Args:
       callback: the buffer callback.
@@ -48,8 +48,8 @@ def dry_run(
       The outputs, as NumPy arrays in the structure of `result_shape_dtypes`.
 
     Raises:
-      RuntimeError: if an output was not written, an input was changed, a buffer was kept, or a strict write did not
-        match its output.
+      RuntimeError: if an output was not written, an input was changed, a buffer was kept, or a strict write
+        did not match its output.
       ValueError: if the callback returned a value.
       TypeError, ValueError: if the call is one that `buffer_callback` refuses.
     """
@@ -96,8 +96,9 @@ def _check_unchanged(
     if changed:
         names = argument_names(callback, args, kwargs)
         raise RuntimeError(
-            f"buffer_callback: callback {describe(callback)} changed its {', '.join(names[i] for i in changed)}, "
-            "which belongs to the caller. Write into a copy, `np.array(x)`, or into an output."
+            f"buffer_callback: callback {describe(callback)} changed its "
+            f"{', '.join(names[i] for i in changed)}, which belongs to the caller. "
+            "Write into a copy, `np.array(x)`, or into an output."
         )
 
 
@@ -111,7 +112,8 @@ def assert_same_results(
     """Check that a migrated callback writes, bit for bit, what the original returns.
 
     Args:
-      original: a callback of `jax.pure_callback`, called with `jax.Array`s; its results follow the rules there.
+      original: a callback of `jax.pure_callback`, called with `jax.Array`s; its results follow the rules
+      there.
       migrated: a buffer callback, called as `dry_run` does.
       result_shape_dtypes: the specification that both are called with.
       *args: arrays, scalars and pytrees of them.
@@ -128,7 +130,8 @@ def assert_same_results(
     for (path, left), right in zip(tree_flatten_with_path(expected)[0], tree_flatten(actual)[0], strict=True):
         if left.tobytes() != right.tobytes():
             raise AssertionError(
-                f"{describe(migrated)} and {describe(original)} differ in `out{keystr(path)}`{_difference(left, right)}"
+                f"{describe(migrated)} and {describe(original)} differ in `out{keystr(path)}`, "
+                f"{_difference(left, right)}"
             )
 
 
@@ -136,4 +139,4 @@ def _difference(left: np.ndarray, right: np.ndarray) -> str:
     bits = [array.reshape(-1).view(np.uint8).reshape(array.size, array.itemsize) for array in (left, right)]
     flat = int((bits[0] != bits[1]).any(axis=1).argmax())
     index = tuple(int(i) for i in np.unravel_index(flat, left.shape))
-    return f", first at index {index}: {left[index]} is expected, {right[index]} was written"
+    return f"first at index {index}: {left[index]} is expected, {right[index]} was written"

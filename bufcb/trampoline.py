@@ -1,7 +1,7 @@
 """What XLA calls: a function of the execution context and flat buffers, generated once per lowering.
 
-The source is written for the callback's own argument and result structure, so that no pytree is flattened or built
-by JAX at run time, except for nodes of registered classes. For one array in and out it reads
+The source is written for the callback's own argument and result structure, so that no pytree is flattened or
+built by JAX at run time, except for nodes of registered classes. For one array in and out it reads
 
     def trampoline(ctx, a0, b0):
         r0 = a0.__array__()
@@ -70,12 +70,12 @@ class Plan:
 
     @property
     def copies(self) -> bool:
-        """Whether the callback works on copies of its own. Without the GIL, reference counts cannot be trusted."""
+        """Whether the callback works on copies of its own; without the GIL, reference counts do not tell."""
         return self.retain == "copy" or buffers.FREE_THREADED
 
 
 def build(plan: Plan) -> Callable[..., tuple[()]]:
-    """Return `trampoline(ctx, *inputs, *outputs)`; of a buffer it needs an `__array__()` that makes a new view."""
+    """Return `trampoline(ctx, *inputs, *outputs)`; each buffer needs an `__array__()` that makes a view."""
     return _Writer(plan).compile()
 
 
@@ -204,7 +204,8 @@ class _Writer:
         """Look for elements that were not written; a callback that may be repeated settles doubtful cases."""
         arrays = "".join(f"{array}, " for array in self.outputs)
         if self.plan.repeatable:
-            yield f"def again({', '.join(f'{name}={name}' for name in ['ctx', *self.inputs, *self.outputs])}):"
+            names = ["ctx", *self.inputs, *self.outputs]
+            yield f"def again({', '.join(f'{name}={name}' for name in names)}):"
             yield from map(_indent, call)
             yield f"check_written(({arrays}), again)"
             yield "again = None"
@@ -223,7 +224,7 @@ class _Writer:
     def views(
         self, arrays: Sequence[str], dtypes: Sequence[np.dtype], kind: Callable[[int], str] | None
     ) -> list[str]:
-        """Return expressions of the arrays as the callback sees them: in their own dtype, as a kind of buffer."""
+        """Return expressions of the arrays as the callback sees them: in their dtype, as a kind of buffer."""
         seen = [f"{array}{self.seen_as(dtype)}" for array, dtype in zip(arrays, dtypes, strict=True)]
         return seen if kind is None else [f"{view}.view({kind(i)})" for i, view in enumerate(seen)]
 
@@ -302,8 +303,8 @@ def _output_names(plan: Plan) -> list[str]:
 def _raise_returned(plan: Plan) -> None:
     raise ValueError(
         "buffer_callback callback must not return any values.\n"
-        f"Callback {describe(plan.function)} did: write the results into its outputs, with `out[...] = value` or "
-        "`bufcb.store(out, value)`, or wrap it in `bufcb.adapt`."
+        f"Callback {describe(plan.function)} did: write the results into its outputs, with `out[...] = "
+        "value` or `bufcb.store(out, value)`, or wrap it in `bufcb.adapt`."
     )
 
 
@@ -321,8 +322,8 @@ def _check_escapes(plan: Plan, arrays: tuple[np.ndarray, ...]) -> None:
     names = [*_input_names(plan), *_output_names(plan)]
     raise RuntimeError(
         f"buffer_callback: callback {describe(plan.function)} returned, but something still refers to its "
-        f"{', '.join(names[i] for i in kept)}, whose memory XLA reuses now. Keep a copy instead, with `np.array(x)`, "
-        'or pass `retain="copy"` to be handed copies.'
+        f"{', '.join(names[i] for i in kept)}, whose memory XLA reuses now. Keep a copy instead, with "
+        '`np.array(x)`, or pass `retain="copy"` to be handed copies.'
     )
 
 
