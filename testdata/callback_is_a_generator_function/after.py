@@ -12,4 +12,4 @@ def main():
     try:
         print(bufcb.buffer_callback(bufcb.adapt(_numbers, arrays="jax"), jax.ShapeDtypeStruct((), jnp.float32))(jnp.float32(2)))
     except Exception as error:
-        print("generator" in str(error))
+        print("TypeError" in str(error))

@@ -11,4 +11,4 @@ def main():
     try:
         print(jax.pure_callback(_numbers, jax.ShapeDtypeStruct((), jnp.float32), jnp.float32(2)))
     except Exception as error:
-        print("generator" in str(error))
+        print("TypeError" in str(error))

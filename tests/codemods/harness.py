@@ -1,8 +1,8 @@
 """Runs programs one after another in this process: `python harness.py FOLDER… > printed.json`.
 
 Each FOLDER holds a `program.py` with a `main()`. The JSON object that is printed maps each folder to what its
-`main()` printed, or to the traceback of what it raised. A process of its own for each program would spend most
-of its time on importing JAX.
+`main()` printed, or to the traceback of what it raised. A process of its own for each program would do little
+but import JAX.
 """
 
 import contextlib

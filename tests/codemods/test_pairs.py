@@ -162,7 +162,9 @@ def test_sites_and_notes_are_reported(pair, migrate):
 def test_no_call_of_a_migrated_site_is_left(pair, migrate):
     """What the second run still finds is what the first one left alone."""
     left = [s for s in migrate(pair, "before").report["sites"] if s["status"] in ("refused", "skipped")]
-    again = [s for s in migrate(pair, "after").report.get("sites", []) if s["callback"] != "bufcb.pure_callback"]
+    again = [
+        s for s in migrate(pair, "after").report.get("sites", []) if s["callback"] != "bufcb.pure_callback"
+    ]
     assert [(s["status"], s["code"]) for s in again] == [(s["status"], s["code"]) for s in left]
 
 

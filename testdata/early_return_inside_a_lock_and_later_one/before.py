@@ -1,0 +1,25 @@
+import threading
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+LOCK = threading.RLock()
+CACHE = {}
+
+
+def _cached(key, x):
+    key = int(key)
+    with LOCK:
+        if key in CACHE:
+            return np.asarray(CACHE[key])
+    value = np.array(x) * np.float32(2)
+    with LOCK:
+        CACHE[key] = value
+    return value
+
+
+def main():
+    x = jnp.arange(2.0)
+    spec = jax.ShapeDtypeStruct(x.shape, x.dtype)
+    print([jax.pure_callback(_cached, spec, jnp.int32(1), v).tolist() for v in (x, x + 1)])

@@ -1,0 +1,16 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def _share(values):
+    return values / values.sum()
+
+
+def _host(x):
+    return np.asarray(_share(x))
+
+
+def main():
+    x = jnp.array([1.0, 3.0])
+    print(jax.pure_callback(_host, jax.ShapeDtypeStruct((2,), jnp.float32), x).tolist())

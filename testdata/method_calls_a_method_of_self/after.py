@@ -1,0 +1,24 @@
+import bufcb
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+class Filter:
+    def __init__(self, taps):
+        self.taps = np.asarray(taps, np.float32)
+
+    def _padded(self, x):
+        return np.pad(x, 1)
+
+    def _host(self, ctx, out, x):
+        x = np.asarray(x)
+        out[...] = np.convolve(self._padded(x), self.taps, mode="same")[1:-1]
+        return
+
+    def __call__(self, x):
+        return bufcb.buffer_callback(self._host, jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+
+
+def main():
+    print(Filter([0.5, 0.5])(jnp.array([1.0, 2.0, 4.0])).tolist())

@@ -1,0 +1,15 @@
+import bufcb
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def _line(ctx, out, points):
+    (x0, y0), (x1, y1) = points
+    out[...] = np.float32((float(y1) - float(y0)) / (float(x1) - float(x0)))
+    return
+
+
+def main():
+    points = ((jnp.float32(0), jnp.float32(1)), (jnp.float32(2), jnp.float32(5)))
+    print(float(bufcb.buffer_callback(_line, jax.ShapeDtypeStruct((), jnp.float32))(points)))
