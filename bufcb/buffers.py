@@ -315,6 +315,13 @@ class HostArray(np.ndarray):
         array[...] = value
         return array
 
+    @classmethod
+    def input_of(cls, value: Any) -> HostArray:
+        """Return a copy that no view of it can be made writable from."""
+        array = cls.copy_of(value)
+        array.setflags(write=False)
+        return array
+
 
 FREE_THREADED = not getattr(sys, "_is_gil_enabled", lambda: True)()
 

@@ -325,7 +325,7 @@ def pure_callback(
 def store(out: Any, value: Any) -> None:
     """Write `value` into the outputs `out` of a callback, as strictly as `out[...] = value` does.
 
-    Both may be pytrees: their flattened leaves are paired, as `jax.pure_callback` pairs results. Everything is
+    Both may be pytrees: their flattened leaves are paired, as `jax.pure_callback` pairs results. All is
     checked before the first write.
 
     Raises:

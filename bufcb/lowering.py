@@ -123,7 +123,7 @@ def _lower_host(ctx: LoweringRuleContext, *operands: Any, **params: Any) -> Sequ
     context = HostContext()
 
     def call(*values: Any) -> tuple[np.ndarray, ...]:
-        inputs = [HostArray.copy_of(value) for value in values]
+        inputs = [HostArray.input_of(value) for value in values]
         outputs = [
             HostArray.copy_of(values[sources[i]]) if i in sources else HostArray.empty(shape, dtype)
             for i, (shape, dtype) in enumerate(shapes)

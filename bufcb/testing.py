@@ -56,7 +56,7 @@ def dry_run(
     declared = Declaration.of(callback, result_shape_dtypes, input_output_aliases)
     bound = declared.bind(args, kwargs)
     inputs = [
-        HostArray.copy_of(np.asarray(arg).astype(aval.dtype))
+        HostArray.input_of(np.asarray(arg).astype(aval.dtype))
         for arg, aval in zip(bound.flat_args, bound.in_avals, strict=True)
     ]
     sources = {output: inputs[i] for i, output in declared.aliases}
