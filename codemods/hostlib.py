@@ -36,21 +36,21 @@ FRESH: Final = (
         "numpy",
         "allclose angle append argwhere array_equal average bincount block column_stack concat concatenate "
         "convolve copy corrcoef correlate count_nonzero cov cross dot dstack ediff1d flatnonzero full_like "
-        "geomspace gradient histogram histogram2d hstack i0 inner insert interp intersect1d isclose isin "
+        "geomspace gradient hstack i0 inner insert interp intersect1d isclose isin "
         "isneginf isposinf kron lexsort linspace logspace median nan_to_num nanargmax nanargmin nancumprod "
         "nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar "
-        "ones_like outer pad partition percentile poly polyadd polyder polyfit polymul polysub polyval "
+        "ones_like outer pad partition percentile poly polyadd polyfit polymul polysub polyval "
         "quantile roll roots select setdiff1d setxor1d sinc sort sort_complex stack tensordot tile trapezoid tril "
         "triu union1d unique unwrap vander vdot vstack where zeros_like empty_like",
     )
     | _qualified(
         "numpy.linalg",
-        "cholesky cond det eig eigh eigvals eigvalsh inv lstsq matrix_norm matrix_power matrix_rank multi_dot "
+        "cholesky cond det eig eigh eigvals eigvalsh inv lstsq matrix_norm matrix_rank multi_dot "
         "norm pinv qr slogdet solve svd svdvals vector_norm",
     )
     | _qualified(
         "numpy.fft",
-        "fft fft2 fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft rfft2 rfftn",
+        "fft fftshift hfft ifft ifftshift ihfft irfft irfft2 irfftn rfft rfft2 rfftn",
     )
 )
 
@@ -60,10 +60,12 @@ SCALAR_TYPES: Final = _qualified(
     "complex128 double single half",
 )
 
+# Some only for certain arguments: a power of one, a derivative of order zero, bin edges as given, no axes.
 VIEWING: Final = _qualified(
     "numpy",
     "asarray_chkfinite atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_to diag diagonal einsum "
-    "expand_dims fliplr flipud ravel real_if_close rot90",
+    "expand_dims fft.fft2 fft.fftn fft.ifft2 fft.ifftn fliplr flipud histogram histogram2d linalg.matrix_power "
+    "polyder ravel real_if_close rot90",
 )
 
 # Defers to the argument's own method or indexing, with the same values whoever computes.
@@ -88,7 +90,21 @@ PYTHON_METHODS: Final = frozenset({"item", "tolist"})
 MAPPING_METHODS: Final = frozenset({"items", "keys", "values"})
 # Of NumPy's methods, those whose result may share the array's memory.
 VIEWING_METHODS: Final = frozenset(
-    {"reshape", "ravel", "transpose", "squeeze", "swapaxes", "view", "diagonal", "getfield", "__array__"}
+    {
+        "reshape",
+        "ravel",
+        "transpose",
+        "squeeze",
+        "swapaxes",
+        "view",
+        "diagonal",
+        "getfield",
+        "conj",
+        "conjugate",
+        "byteswap",
+        "to_device",
+        "__array__",
+    }
 )
 WRITING_METHODS: Final = frozenset(
     {"sort", "fill", "put", "resize", "partition", "setfield", "itemset", "setflags"}

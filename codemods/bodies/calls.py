@@ -11,7 +11,7 @@ from typing import Final
 from codemods import hostlib
 from codemods.bodies.expressions import Expressions
 from codemods.bodies.frames import Frame, FunctionLike
-from codemods.bodies.values import ARRAY, CLEAN, Use, Value, container, element, join
+from codemods.bodies.values import ARRAY, CLEAN, Form, Use, Value, join
 
 _BUILTINS: Final = frozenset(dir(builtins))
 
@@ -82,7 +82,7 @@ class Calls(Expressions):
             yield parameter, everything if blurred else named.get(parameter.arg, CLEAN)
         for rest in (arguments.vararg, arguments.kwarg):
             if rest is not None:
-                yield rest, container([everything])
+                yield rest, self.made(rest, [everything])
 
     # Library functions.
 
@@ -95,11 +95,12 @@ class Calls(Expressions):
         if origin in hostlib.CONVERTING:
             return self._convert(node, origin, frame)
         values = self._arguments(node, frame)
-        self._note_out(node, frame)
-        if origin in hostlib.FRESH | hostlib.SCALAR_TYPES or origin.startswith(hostlib.SAFE_MODULES):
-            return self._numpy_result(values, fresh=not origin.startswith("scipy.linalg."))
-        if origin in hostlib.VIEWING:
-            return self._numpy_result(values, fresh=False)
+        written = self._note_out(node, frame)
+        if origin in hostlib.FRESH or origin.startswith(hostlib.SAFE_MODULES):
+            fresh = not origin.startswith("scipy.linalg.") and not written.view
+            return self._numpy_result(values, fresh=fresh, is_array=True)
+        if origin in hostlib.VIEWING | hostlib.SCALAR_TYPES:
+            return self._numpy_result(values, fresh=False, is_array=origin in hostlib.SCALAR_TYPES)
         if origin in hostlib.INQUIRIES:
             for value in values:
                 self.use(value, Use.INQUIRY)
@@ -136,17 +137,23 @@ class Calls(Expressions):
             if node not in usage.conversions:
                 usage.conversions.append(node)
 
-    def _note_out(self, node: ast.Call, frame: Frame) -> None:
+    def _note_out(self, node: ast.Call, frame: Frame) -> Value:
+        """Notes arguments that a library function is asked to write into; returns them."""
+        written = []
         for keyword in node.keywords:
             if keyword.arg == "out":
-                out = self.value(keyword.value, frame)
-                for name in out.view:
-                    self.usages[name].write = self.usages[name].write or node
+                written.append(self.value(keyword.value, frame))
+            elif keyword.arg and (keyword.arg.startswith("overwrite_") or keyword.arg == "copy"):
+                written.extend(self.value(argument, frame) for argument in node.args)
+        for value in written:
+            self.note_write(value, node)
+        return join(written)
 
-    def _numpy_result(self, values: Sequence[Value], *, fresh: bool) -> Value:
+    def _numpy_result(self, values: Sequence[Value], *, fresh: bool, is_array: bool) -> Value:
         for value in values:
             self.consume_by_numpy(value)
-        return ARRAY if fresh else Value(view=join(values).view)
+        form: Form = "array" if is_array else "any"
+        return Value(form=form) if fresh else Value(view=join(values).view, form=form)
 
     def _call_other_numpy(self, node: ast.Call, values: Sequence[Value]) -> Value:
         for value in values:
@@ -165,6 +172,10 @@ class Calls(Expressions):
                 f"`{name}()` may read the callback's own names, which a rewrite changes.",
                 "Leave it as it is, or write the callback without it.",
             )
+        if name == "map" and len(node.args) == 2 and self._converts_each(node.args[0]):
+            value = self.element(self.value(node.args[1], frame))
+            self.use(value, Use.CONVERTED)
+            return self.made(node, [Value(view=value.view, form="array")])
         values = self._arguments(node, frame)
         everything = join(values)
         self._contain_functions(node, everything, frame)
@@ -177,7 +188,7 @@ class Calls(Expressions):
             self.use(everything, Use.CONVERTED)
             return ARRAY
         if name in hostlib.UNPACKING_BUILTINS:
-            return self._unpack_builtin(name, everything, node)
+            return self._unpack_builtin(name, values, node)
         self.use(everything, Use.OTHER)
         if everything.raw:
             self._refuse_builtin(name, everything, node)
@@ -185,12 +196,37 @@ class Calls(Expressions):
             return Value(view=everything.view)
         return ARRAY if name in hostlib.READING_BUILTINS | {"sum", "abs", "round"} else CLEAN
 
-    def _unpack_builtin(self, name: str, everything: Value, node: ast.Call) -> Value:
-        if name == "set" and everything.raw:
-            self.arithmetic_differs(everything, node, "hashing")
-        if name in ("next", "max", "min"):
-            return element(everything)
-        return container([everything])
+    def _converts_each(self, function: ast.expr) -> bool:
+        """Whether `map` is given a conversion."""
+        if self.module.origins(function):
+            return self.module.origins(function) <= hostlib.CONVERTING
+        scalar = isinstance(function, ast.Name) and function.id in hostlib.SCALAR_BUILTINS
+        return scalar and not self.module.bindings(function)  # type: ignore[arg-type]
+
+    def _unpack_builtin(self, name: str, values: Sequence[Value], node: ast.Call) -> Value:
+        everything = join(values)
+        positional = values[: len(node.args)]
+        if name in ("sorted", "max", "min", "set") and everything.raw:
+            self._compare_elements(name, positional, node)
+        elements = [self.element(value) for value in positional]
+        match name:
+            case "zip" | "enumerate":
+                return self.made(node, [self.made(node, elements, "row")])
+            case "dict":
+                pairs = [self.element(value) for value in elements]
+                return self.made(node, [*elements, *pairs, *values[len(positional) :]])
+            case "next":
+                return join([*elements[:1], *positional[1:]])
+            case "max" | "min":
+                found = elements if len(positional) == 1 else positional
+                return join([*found, *values[len(positional) :]])
+        return self.made(node, elements)
+
+    def _compare_elements(self, name: str, values: Sequence[Value], node: ast.Call) -> None:
+        """Elements are compared with each other, which only those of one array do alike."""
+        self.use(join(values), Use.OTHER)
+        if name == "set" or len(values) != 1 or values[0].form != "array":
+            self.arithmetic_differs(join(values), node, f"`{name}`")
 
     def _refuse_builtin(self, name: str, value: Value, node: ast.Call) -> None:
         if name in hostlib.ASKS_TYPE:
@@ -210,19 +246,24 @@ class Calls(Expressions):
                 continue
             self.contained.add(function)
             self.call_function(
-                function, frame, [element(everything)] * len(function.args.args), _bare_call(node, function)
+                function,
+                frame,
+                [self.element(everything)] * len(function.args.args),
+                _bare_call(node, function),
             )
 
     # Methods.
 
     def _call_method(self, node: ast.Call, function: ast.Attribute, frame: Frame) -> Value:
         base = self.value(function.value, frame)
-        if base.raw and not (base.form == "tree" and function.attr in hostlib.LIST_METHODS):
-            return self._raw_method(node, function.attr, base, frame)
         values = self._arguments(node, frame)
-        if base.view or (base.form == "tree" and base.local):
-            return self._view_method(node, function, base, values, frame)
-        self.operand(function.value, frame)
+        if base.form == "tree":
+            return self._container_method(node, function, base, values)
+        if base.raw:
+            return self._raw_method(node, function.attr, base, values)
+        if base.view:
+            return self._view_method(node, function.attr, base, values)
+        self.use(base, Use.OTHER)
         if base.form == "array" or self.is_array_name(function.value):
             for value in values:
                 if value.raw:
@@ -234,8 +275,35 @@ class Calls(Expressions):
             return CLEAN
         return self.unknown_code(values, node)
 
-    def _raw_method(self, node: ast.Call, method: str, base: Value, frame: Frame) -> Value:
-        for value in self._arguments(node, frame):
+    def _container_method(
+        self, node: ast.Call, function: ast.Attribute, base: Value, values: Sequence[Value]
+    ) -> Value:
+        """A method of a list, tuple or dict."""
+        method, inner = function.attr, self.element(base)
+        if method in hostlib.LIST_METHODS:
+            added = [self.element(v) for v in values] if method in ("extend", "update") else list(values)
+            if base.places:
+                self.put_in(base, join(added), node, f"`{_short(function.value)}`")
+            elif base.view:
+                self.write_into(base, node)
+            return join([inner, *values]) if method == "setdefault" else CLEAN
+        match method:
+            case "items":
+                return self.made(node, [self.made(node, [inner], "pair")])
+            case "values" | "copy":
+                return self.made(node, [inner])
+            case "get" | "pop" | "popleft" | "popitem":
+                return join([inner, *values])
+            case "keys" | "clear" | "reverse":
+                return CLEAN
+        if base.raw:
+            self.arithmetic_differs(base, node, f"the method `{method}`")
+        for value in (base, *values):
+            self.hand_out(value, node, f"`{_short(function)}`")
+        return inner
+
+    def _raw_method(self, node: ast.Call, method: str, base: Value, values: Sequence[Value]) -> Value:
+        for value in values:
             self.use(value, Use.OTHER)
             if value.raw:
                 self.arithmetic_differs(value, node, f"`{method}`")
@@ -243,7 +311,8 @@ class Calls(Expressions):
             self.use(base, Use.OTHER)
             return ARRAY
         if method in hostlib.MAPPING_METHODS and base.form != "array":
-            return container([base]) if method != "keys" else CLEAN
+            inner = self.element(base)
+            return CLEAN if method == "keys" else self.made(node, [self.made(node, [inner], "pair"), inner])
         self.use(base, Use.OTHER)
         if method in hostlib.NEUTRAL_METHODS:
             return Value(base.raw, base.view, form="array", dtype=base.dtype)
@@ -263,24 +332,18 @@ class Calls(Expressions):
                 return base.dtype is not None and name == base.dtype
         return False
 
-    def _view_method(
-        self, node: ast.Call, function: ast.Attribute, base: Value, values: Sequence[Value], frame: Frame
-    ) -> Value:
-        method = function.attr
+    def _view_method(self, node: ast.Call, method: str, base: Value, values: Sequence[Value]) -> Value:
+        """A method of what may be an array that shares an argument's memory."""
         for value in values:
             self.use(value, Use.OTHER)
-            if value.raw and base.form != "tree":
+            if value.raw:
                 self.arithmetic_differs(value, node, f"`{method}`")
         self.use(base, Use.OTHER)
-        if base.form == "tree":
-            if method in hostlib.LIST_METHODS and isinstance(function.value, ast.Name):
-                frame.bind(function.value.id, container([base, *values]))
-                return CLEAN
-            return container([base]) if method in hostlib.MAPPING_METHODS else element(base)
         if method in hostlib.WRITING_METHODS:
-            for name in base.view:
-                self.usages[name].write = self.usages[name].write or node
+            self.note_write(base, node)
             return CLEAN
+        if base.form != "array":
+            return Value(view=base.view)
         if method in hostlib.VIEWING_METHODS or (method == "astype" and _may_not_copy(node)):
             return Value(view=base.view, form="array")
         return ARRAY

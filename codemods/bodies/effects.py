@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
 
 from codemods.bodies.frames import Frame, FunctionLike, Usage
-from codemods.bodies.values import Obstacle, Obstructed, Use, Value
+from codemods.bodies.values import Form, Obstacle, Obstructed, Place, Use, Value, join
 from codemods.names import BindingKind, Module, Scope, ScopeKind
 
 
@@ -23,6 +24,58 @@ class Effects:
         self.active: list[ast.AST] = []
         self.root: Frame | None = None
         self.results: dict[tuple[ast.AST, tuple[Value, ...]], Value] = {}
+        self.heap: dict[Place, Value] = {}
+        self.released: set[Place] = set()
+
+    # Containers. What one holds is the same whoever looks at it, and never forgotten.
+
+    def made(self, node: ast.AST, values: Iterable[Value], which: str = "") -> Value:
+        """A container that `node` makes of `values`."""
+        place = (node, which)
+        self._put(place, join(values))
+        return self.refreshed(Value(form="tree", places=frozenset({place})))
+
+    def _put(self, place: Place, value: Value) -> None:
+        self.heap[place] = join([self.heap[place], value]) if place in self.heap else value
+
+    def put_in(self, container: Value, value: Value, node: ast.AST, keeper: str) -> None:
+        """Stores `value` in a container made in the body."""
+        if container.places & self.released:
+            self.keep(value, node, keeper)
+        for place in container.places:
+            self._put(place, value)
+
+    def element(self, value: Value) -> Value:
+        """An element of a container, or a row of an array."""
+        held = join(self.heap[place] for place in value.places)
+        form: Form = "array" if value.form == "array" else held.form if value.places else "any"
+        dtype = value.dtype if form == "array" else None
+        found = Value(value.raw, value.view, value.direct, form, held.places, dtype)
+        return self.refreshed(found)
+
+    def refreshed(self, value: Value) -> Value:
+        """A value with everything that its containers hold by now."""
+        if not value.places:
+            return value
+        seen, waiting = set(value.places), list(value.places)
+        held = [value]
+        while waiting:
+            inner = self.heap[waiting.pop()]
+            held.append(inner)
+            waiting.extend(inner.places - seen)
+            seen |= inner.places
+        raw = frozenset().union(*(v.raw for v in held))
+        view = frozenset().union(*(v.view for v in held))
+        direct = frozenset().union(*(v.direct for v in held))
+        return dataclasses.replace(value, raw=raw, view=view, direct=direct)
+
+    def _release(self, value: Value) -> None:
+        """A container is known outside from now on, and everything that it holds."""
+        waiting = list(value.places - self.released)
+        while waiting:
+            place = waiting.pop()
+            self.released.add(place)
+            waiting.extend(self.heap[place].places - self.released)
 
     # Records.
 
@@ -56,6 +109,7 @@ class Effects:
         self._escape(value, node)
 
     def _escape(self, value: Value, node: ast.AST) -> None:
+        self._release(value)
         for name in value.view:
             self.usages[name].escape = self.usages[name].escape or node
 
@@ -70,6 +124,9 @@ class Effects:
                 " or answers with a new array.",
                 f"Copy it first: `{_first(value)} = np.array({_first(value)})`.",
             )
+        self.note_write(value, node)
+
+    def note_write(self, value: Value, node: ast.AST) -> None:
         for name in value.view:
             self.usages[name].write = self.usages[name].write or node
 
@@ -105,13 +162,13 @@ class Effects:
     def scope_of(self, function: ast.AST) -> Scope:
         return self.module.opened[function]
 
-    def is_outer(self, target: ast.Name, frame: Frame) -> bool:
-        """Whether a target belongs to a scope outside of the callback."""
+    def home_frame(self, name: str, frame: Frame) -> Frame | None:
+        """The frame that a target belongs to; None for a scope outside of the callback."""
         scope = self.scope_of(frame.function)
-        if target.id not in scope.global_names | scope.nonlocal_names:
-            return False
-        home = self.module.home(target.id, scope)
-        return not any(home is self.scope_of(f.function) for f in frames(frame.parent))
+        if name not in scope.global_names | scope.nonlocal_names:
+            return frame
+        home = self.module.home(name, scope)
+        return next((f for f in frames(frame.parent) if home is self.scope_of(f.function)), None)
 
     def is_array_name(self, node: ast.expr) -> bool:
         """Whether a name is bound once, to an array that NumPy makes."""
@@ -157,7 +214,7 @@ class Effects:
 
     def _method(self, base: ast.Name, name: str) -> FunctionLike | None:
         owner = owner_of_self(base, self.module)
-        if owner is None or overridden(owner, name, self.module):
+        if owner is None or _is_class_itself(base, self.module) or overridden(owner, name, self.module):
             return None
         found = [i for i in owner.body if isinstance(i, ast.FunctionDef) and i.name == name]
         return _plain(found[0]) if len(found) == 1 else None
@@ -189,6 +246,14 @@ def owner_of_self(base: ast.Name, module: Module) -> ast.ClassDef | None:
     owner = module.parents[function]
     assert isinstance(owner, ast.ClassDef)
     return owner
+
+
+def _is_class_itself(base: ast.Name, module: Module) -> bool:
+    """Whether `base` is the `cls` of a class method, through which a plain function is not bound."""
+    binding = module.sole_binding(base)
+    function = binding.scope.node if binding else None
+    decorators = function.decorator_list if isinstance(function, ast.FunctionDef) else []
+    return any(isinstance(d, ast.Name) and d.id == "classmethod" for d in decorators)
 
 
 def overridden(owner: ast.ClassDef, name: str, module: Module) -> bool:

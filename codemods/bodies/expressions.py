@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import ast
+from abc import abstractmethod
 from typing import Final
 
 from codemods import hostlib
 from codemods.bodies.effects import Effects, frames
 from codemods.bodies.frames import Frame
-from codemods.bodies.values import ARRAY, CLEAN, Use, Value, container, element, join
+from codemods.bodies.values import ARRAY, CLEAN, Use, Value, join
 
 # Small enough for every integer dtype, and never negative: NumPy raises where JAX wraps around.
 _SMALL: Final = range(128)
-_FLOATS: Final = frozenset({"float16", "bfloat16", "float32", "float64"})
+# NumPy's bfloat16 becomes float32 beside a Python float.
+_FLOATS: Final = frozenset({"float16", "float32", "float64"})
+# NumPy gives these another dtype beside a Python int.
+_UNLIKE: Final = frozenset({"bool", "int2", "uint2", "int4", "uint4"})
 _JAX_TEXT: Final = "The callback uses JAX itself (`{}`)."
 _JAX_WAY_OUT: Final = "It keeps getting JAX arrays; write it in NumPy to have it rewritten."
 
 
 class Expressions(Effects):
     """`value` evaluates and leaves the use to the caller; `operand` counts it as any use."""
+
+    @abstractmethod
+    def assign(self, target: ast.expr, value: Value, frame: Frame, source: ast.expr | None) -> None:
+        """Binds a target."""
 
     def operand(self, node: ast.expr, frame: Frame) -> Value:
         value = self.value(node, frame)
@@ -39,18 +47,20 @@ class Expressions(Effects):
                     self.operand(child, frame)
             return CLEAN
         found: Value = visit(node, frame)
-        return found
+        return self.refreshed(found)
 
     def iterate(self, node: ast.expr, frame: Frame) -> Value:
         """The elements of what is iterated over."""
-        return element(self.value(node, frame))
+        return self.element(self.value(node, frame))
 
     def look_up(self, name: str, frame: Frame) -> Value:
+        if name in frame.shared and name in frame.ever:
+            return frame.ever[name]
         if name in frame.env:
             return frame.env[name]
         inner = frame
         for outer in frames(frame.parent):
-            known = outer.nested.get(inner.function, outer.ever)
+            known = outer.seen_by(inner.function, name)
             if name in known:
                 return known[name]
             inner = outer
@@ -89,7 +99,7 @@ class Expressions(Effects):
     # Containers.
 
     def _of_Tuple(self, node: ast.Tuple | ast.List | ast.Set, frame: Frame) -> Value:
-        return container(self.value(item, frame) for item in node.elts)
+        return self.made(node, [self.value(item, frame) for item in node.elts])
 
     _of_List = _of_Set = _of_Tuple
 
@@ -97,21 +107,23 @@ class Expressions(Effects):
         for key in node.keys:
             if key is not None:
                 self.operand(key, frame)
-        return container(self.value(value, frame) for value in node.values)
+        values = [self.value(value, frame) for value in node.values]
+        pairs = zip(node.keys, values, strict=True)
+        return self.made(node, [value if key is not None else self.element(value) for key, value in pairs])
 
     def _of_Starred(self, node: ast.Starred, frame: Frame) -> Value:
         return self.iterate(node.value, frame)
 
     def _of_ListComp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, frame: Frame) -> Value:
         with self._comprehension(node.generators, frame):
-            return container([self.value(node.elt, frame)])
+            return self.made(node, [self.value(node.elt, frame)])
 
     _of_SetComp = _of_GeneratorExp = _of_ListComp
 
     def _of_DictComp(self, node: ast.DictComp, frame: Frame) -> Value:
         with self._comprehension(node.generators, frame):
             self.operand(node.key, frame)
-            return container([self.value(node.value, frame)])
+            return self.made(node, [self.value(node.value, frame)])
 
     def _comprehension(self, generators: list[ast.comprehension], frame: Frame) -> _Restored:
         restored = _Restored(frame)
@@ -127,9 +139,9 @@ class Expressions(Effects):
             frame.env[target.id] = value
         elif isinstance(target, ast.Tuple | ast.List):
             for item in target.elts:
-                self.bind_target(item, element(value), frame)
+                self.bind_target(item, self.element(value), frame)
         elif isinstance(target, ast.Starred):
-            self.bind_target(target.value, container([value]), frame)
+            self.bind_target(target.value, self.made(target, [value]), frame)
 
     # Operators.
 
@@ -137,7 +149,7 @@ class Expressions(Effects):
         left, right = self.operand(node.left, frame), self.operand(node.right, frame)
         if not (left.raw or right.raw):
             if "tree" in (left.form, right.form):
-                return container([left, right])
+                return self.made(node, [self.element(left), self.element(right)])
             return ARRAY
         if not (isinstance(node.op, ast.Add | ast.Sub | ast.Mult) and self._same_answer(node, left, right)):
             self.arithmetic_differs(join([left, right]), node, f"`{ast.unparse(node)}`")
@@ -146,13 +158,10 @@ class Expressions(Effects):
     def _same_answer(self, node: ast.BinOp, left: Value, right: Value) -> bool:
         """Whether JAX and NumPy agree on `+ - *`, given what is known of the dtypes."""
         if left.raw and right.raw:
-            same_name = (
-                isinstance(node.left, ast.Name)
-                and isinstance(node.right, ast.Name)
-                and node.left.id == node.right.id
-            )
             known = left.dtype is not None and left.dtype == right.dtype
-            return (same_name and left.form != "tree") or known
+            if isinstance(node.op, ast.Mult):  # complex products may differ in their last bit
+                return known and left.dtype != "complex64"
+            return known or (_same_name(node.left, node.right) and left.form != "tree")
         raw, other = (left, node.right) if left.raw else (right, node.left)
         return _is_neutral_number(other, raw.dtype)
 
@@ -184,12 +193,15 @@ class Expressions(Effects):
         membership = any(isinstance(op, ast.In | ast.NotIn) for op in node.ops)
         if membership and all(value.form == "tree" for value in raw):
             return
-        same = len(raw) == 1 and all(_is_neutral_number(other, raw[0].dtype) for other in others)
-        if membership or not (
-            same or (len(raw) > 1 and not others and len({v.dtype for v in raw} - {None}) == 1)
-        ):
+        if membership or not self.compares_alike(raw, others):
             self.arithmetic_differs(join(raw), node, f"`{ast.unparse(node)}`")
         self.arithmetic = self.arithmetic or node
+
+    def compares_alike(self, raw: list[Value], others: list[ast.expr]) -> bool:
+        """Whether JAX and NumPy compare these values in the same dtype."""
+        if len({value.dtype for value in raw}) > 1 or (len(raw) > 1 and raw[0].dtype is None):
+            return False
+        return all(_is_neutral_number(other, raw[0].dtype) for other in others)
 
     def _of_BoolOp(self, node: ast.BoolOp, frame: Frame) -> Value:
         return join(self.operand(part, frame) for part in node.values)
@@ -200,7 +212,8 @@ class Expressions(Effects):
 
     def _of_NamedExpr(self, node: ast.NamedExpr, frame: Frame) -> Value:
         value = self.value(node.value, frame)
-        frame.bind(node.target.id, value)
+        frame.walruses[node.target.id] = value
+        self.assign(node.target, value, frame, node.value)
         return value
 
     # Attributes and indexing.
@@ -235,7 +248,7 @@ class Expressions(Effects):
             if value.raw and not self._index_agrees(node.slice, frame):
                 self.arithmetic_differs(value, node, f"the index in `{ast.unparse(node)}`")
         return (
-            element(value)
+            self.element(value)
             if value.form != "array"
             else Value(value.raw, value.view, form="array", dtype=value.dtype)
         )
@@ -307,6 +320,12 @@ class _Restored:
 
     def __exit__(self, *_: object) -> None:
         self.frame.env = self.before
+        for name, value in self.frame.walruses.items():
+            self.before[name] = join([self.before[name], value]) if name in self.before else value
+
+
+def _same_name(left: ast.expr, right: ast.expr) -> bool:
+    return isinstance(left, ast.Name) and isinstance(right, ast.Name) and left.id == right.id
 
 
 def _is_neutral_number(node: ast.expr, dtype: str | None) -> bool:
@@ -314,5 +333,5 @@ def _is_neutral_number(node: ast.expr, dtype: str | None) -> bool:
     if not isinstance(node, ast.Constant) or isinstance(node.value, bool):
         return False
     if isinstance(node.value, int):
-        return node.value in _SMALL
+        return node.value in _SMALL and dtype not in _UNLIKE
     return isinstance(node.value, float) and dtype in _FLOATS

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from codemods.bodies.values import Use, Value, join
 
 FunctionLike = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+ScopeNode = FunctionLike | ast.ClassDef
 
 
 @dataclasses.dataclass(eq=False, slots=True)
@@ -29,21 +30,25 @@ class Usage:
 
 
 class Frame:
-    """One function's names while it is being run.
+    """One function's names while it is being run, or one class body's.
 
     Attributes:
       env: the names' values at this point.
       ever: the join of all values that each name ever had, which is what a nested function may see.
       nested: the functions and lambdas defined in the body, each with what its free names may hold.
+      shared: the names that nested functions bind as well, so that their order says nothing.
+      walruses: what assignment expressions in comprehensions have bound.
       ended: whether control has left the block.
     """
 
-    def __init__(self, function: FunctionLike, parent: Frame | None) -> None:
+    def __init__(self, function: ScopeNode, parent: Frame | None) -> None:
         self.function = function
         self.parent = parent
         self.env: dict[str, Value] = {}
         self.ever: dict[str, Value] = {}
         self.nested: dict[FunctionLike, dict[str, Value]] = {}
+        self.shared: set[str] = set()
+        self.walruses: dict[str, Value] = {}
         self.returns: dict[ast.AST, Value] = {}
         self.yields: list[Value] = []
         self.loop_exits: list[dict[str, Value]] = []
@@ -54,6 +59,17 @@ class Frame:
         self.env[name] = value
         for seen in (self.ever, *self.nested.values()):
             seen[name] = join([seen[name], value]) if name in seen else value
+
+    def seen_by(self, inner: ScopeNode, name: str) -> Mapping[str, Value]:
+        """The values that the names of this frame may have when `inner`, which it defines, reads `name`."""
+        if name in self.shared or isinstance(inner, ast.ClassDef):
+            return self.ever
+        return self.nested.get(inner, self.ever)
+
+    def share(self, name: str, value: Value) -> None:
+        """A nested function binds the name."""
+        self.shared.add(name)
+        self.bind(name, join([self.ever[name], value]) if name in self.ever else value)
 
     def capture(self, function: FunctionLike) -> None:
         """From here on `function` sees what names hold now, and whatever they are bound to later."""

@@ -8,16 +8,13 @@ from __future__ import annotations
 import ast
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final
 
 from codemods.bodies.calls import Calls
 from codemods.bodies.frames import Frame, FunctionLike, Usage
-from codemods.bodies.values import CLEAN, Form, Obstacle, Obstructed, Value, container, element, join
+from codemods.bodies.values import CLEAN, Form, Obstacle, Obstructed, Value, join
 from codemods.names import Module, parameters
 
 __all__ = ["Argument", "BodyReport", "Usage", "analyse"]
-
-_LOOP_PASSES: Final = 3
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -81,8 +78,11 @@ class Interpreter(Calls):
 
     def run(self, function: FunctionLike, arguments: Mapping[str, Argument]) -> Frame:
         frame = self.root = Frame(function, None)
-        for _ in range(2):
+        known: object = None
+        # Once for what is bound, then until nothing new comes to light in containers and shared names.
+        while known != (known := self._known(frame)):
             frame.env, frame.ended = {}, False
+            self.results.clear()
             frame.returns.clear()
             frame.nested.clear()
             for parameter in parameters(function.args):
@@ -90,6 +90,9 @@ class Interpreter(Calls):
             self._run_body(function, frame)
             self._run_nested(frame)
         return frame
+
+    def _known(self, frame: Frame) -> object:
+        return dict(self.heap), dict(frame.ever), set(self.released), set(frame.shared), bool(frame.returns)
 
     def _bind_parameter(
         self, parameter: ast.arg, function: FunctionLike, argument: Argument | None, frame: Frame
@@ -142,7 +145,7 @@ class Interpreter(Calls):
             self.active.pop()
         result = join(inner.returns.values())
         if inner.yields:
-            result = container(inner.yields)
+            result = self.made(call, inner.yields)
         if lexical is None:  # a nested function's result depends on what it captures, too
             self.results[key] = result
         return result
@@ -215,15 +218,21 @@ class Interpreter(Calls):
     def _do_AugAssign(self, node: ast.AugAssign, frame: Frame) -> None:
         value = self.operand(node.value, frame)
         if isinstance(node.target, ast.Name):
-            old = self.value(node.target, frame)
-            if old.view and not (old.form == "tree" and old.local):
-                self.write_into(old, node, rebinds=True)
-            if value.raw and not (old.form == "tree" and old.local):
-                self.arithmetic_differs(value, node, "an augmented assignment")
-            if old.form == "tree":
-                self.assign(node.target, container([old, value]), frame, node.value)
+            self._augment(node, node.target, value, frame)
             return
         self.assign(node.target, value, frame, node.value)
+
+    def _augment(self, node: ast.AugAssign, target: ast.Name, value: Value, frame: Frame) -> None:
+        old = self.look_up(target.id, frame)
+        if old.places:
+            self.put_in(old, self.element(value), node, f"`{target.id}`")
+            return
+        if old.view:
+            self.write_into(old, node, rebinds=True)
+        if value.raw:
+            self.arithmetic_differs(value, node, "an augmented assignment")
+        if old.form != "array":  # a list, perhaps, which keeps what it is extended by
+            self.keep(value, node, f"`{target.id}`")
 
     def _do_If(self, node: ast.If, frame: Frame) -> None:
         self.operand(node.test, frame)
@@ -237,7 +246,7 @@ class Interpreter(Calls):
             for pattern in ast.walk(case.pattern):
                 name = getattr(pattern, "name", None) or getattr(pattern, "rest", None)
                 if isinstance(name, str):
-                    frame.bind(name, element(subject))
+                    frame.bind(name, self.element(subject))
             if case.guard:
                 self.operand(case.guard, frame)
         self.branches([*(case.body for case in node.cases), ()], frame)
@@ -267,7 +276,9 @@ class Interpreter(Calls):
         outer = frame.loop_exits, frame.loop_continues
         frame.loop_exits, frame.loop_continues = [], []
         state = dict(frame.env)
-        for _ in range(_LOOP_PASSES):
+        before: object = None
+        while state != before:
+            before = state
             frame.env, frame.ended = dict(state), False
             once()
             ends = [state, *frame.loop_exits, *frame.loop_continues] + ([] if frame.ended else [frame.env])
@@ -309,6 +320,8 @@ class Interpreter(Calls):
                 ends.append(frame.env)
         frame.ended = not ends
         frame.env = join_environments(ends) if ends else dict(risen)
+        if node.finalbody:
+            frame.env = join_environments([frame.env, risen, *frame.snapshots_since(before)])
         ended, frame.ended = frame.ended, False
         self.block(node.finalbody, frame)
         frame.ended = frame.ended or ended
@@ -325,11 +338,14 @@ class Interpreter(Calls):
     _do_AsyncFunctionDef = _do_FunctionDef
 
     def _do_ClassDef(self, node: ast.ClassDef, frame: Frame) -> None:
+        inner = Frame(node, frame)
         for item in node.body:
             if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef):
                 self.capture(item, frame)
             else:
-                self.block([item], frame)
+                self.block([item], inner)
+        for name, value in inner.ever.items():
+            self.keep(value, node, f"`{node.name}.{name}`")
         frame.bind(node.name, CLEAN)
 
     # Targets.
@@ -337,11 +353,14 @@ class Interpreter(Calls):
     def assign(self, target: ast.expr, value: Value, frame: Frame, source: ast.expr | None) -> None:
         match target:
             case ast.Name(id=name):
-                if self.is_outer(target, frame):
+                home = self.home_frame(name, frame)
+                if home is None:
                     self.keep(value, target, f"`{name}` of an outer scope")
+                elif home is not frame:
+                    home.share(name, value)
                 frame.bind(name, value)
             case ast.Starred(value=inner):
-                self.assign(inner, container([value]), frame, None)
+                self.assign(inner, self.made(target, [self.element(value)]), frame, None)
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
                 self._unpack(targets, value, frame, source)
             case ast.Subscript():
@@ -362,15 +381,16 @@ class Interpreter(Calls):
                 self.assign(target, found, frame, part)
             return
         for target in targets:
-            self.assign(target, element(value), frame, None)
+            inner = value if isinstance(target, ast.Starred) else self.element(value)
+            self.assign(target, inner, frame, None)
 
     def _assign_item(self, target: ast.Subscript, value: Value, frame: Frame) -> None:
         base = self.value(target.value, frame)
         self.operand(target.slice, frame)
-        if base.view and not (base.form == "tree" and base.local):
+        if base.places:
+            self.put_in(base, value, target, f"`{ast.unparse(target.value)}`")
+        elif base.view:
             self.write_into(base, target)
-        elif base.form == "tree" and base.local and isinstance(target.value, ast.Name):
-            frame.bind(target.value.id, container([base, value]))
         elif base.form == "array" or self.is_array_name(target.value) or _selects_by_ellipsis(target):
             self.consume_by_numpy(value)
         else:

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from typing import Literal
 
 Form = Literal["array", "tree", "any"]
+# A container made in the body: the expression that makes it, and which one of its making.
+Place = tuple[ast.AST, str]
 
 
 class Use(enum.IntEnum):
@@ -29,7 +31,7 @@ class Value:
       view: the parameters whose memory it may share in the migrated program; a superset of `raw`.
       direct: the parameters of which it is the argument itself, or a piece of it.
       form: `array` for one array or scalar, `tree` for a Python container, `any` when unknown.
-      local: whether it is a container made in this body, which nothing else holds.
+      places: the containers made in this body that it may be; what they hold is in the heap.
       dtype: the name of a raw array's dtype, where the call site shows it.
     """
 
@@ -37,7 +39,7 @@ class Value:
     view: frozenset[str] = frozenset()
     direct: frozenset[str] = frozenset()
     form: Form = "any"
-    local: bool = False
+    places: frozenset[Place] = frozenset()
     dtype: str | None = None
 
     def with_form(self, form: Form) -> Value:
@@ -50,7 +52,6 @@ class Value:
 
 CLEAN = Value()
 ARRAY = Value(form="array")
-TREE = Value(form="tree", local=True)
 
 
 def join(values: Iterable[Value]) -> Value:
@@ -67,21 +68,9 @@ def join(values: Iterable[Value]) -> Value:
         view=frozenset().union(*(value.view for value in found)),
         direct=frozenset().union(*(value.direct for value in found)),
         form=forms.pop() if len(forms) == 1 else "any",
-        local=all(value.local or value.is_clean for value in found) and any(value.local for value in found),
+        places=frozenset().union(*(value.places for value in found)),
         dtype=dtypes.pop() if len(dtypes) == 1 else None,
     )
-
-
-def container(values: Iterable[Value]) -> Value:
-    """A Python container of `values`, made here."""
-    inner = join(values)
-    return Value(inner.raw, inner.view, inner.direct, "tree", local=True)
-
-
-def element(value: Value) -> Value:
-    """An element of a container, or a row of an array."""
-    form: Form = "array" if value.form == "array" else "any"
-    return Value(value.raw, value.view, value.direct, form, dtype=value.dtype if form == "array" else None)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
