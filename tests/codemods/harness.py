@@ -16,6 +16,7 @@ from pathlib import Path
 
 def printed_by(folder: Path) -> str:
     """What the program prints; the modules beside it are importable while it runs, and forgotten after."""
+    folder = folder.resolve()
     known = set(sys.modules)
     sys.path.insert(0, str(folder))
     try:
