@@ -8,48 +8,85 @@ from collections.abc import Sequence
 import libcst as cst
 
 from codemods.rewrite import parsing
+from codemods.rewrite.parsing import comments_in
 
+_TYPE_OF_BUFFERS = "# type: (...) -> None"
 _TYPE_COMMENT = re.compile(r"#\s*type:\s*\(.*\)\s*->.*")
 
 
 def with_buffers(
-    parameters: cst.Parameters, position: int, context: str, out: str, *, positional_only: bool
+    parameters: cst.Parameters,
+    position: int,
+    context: str,
+    out: str,
+    *,
+    positional_only: bool,
+    opening: cst.BaseParenthesizableWhitespace | None = None,
 ) -> cst.Parameters:
-    """Inserts the buffers behind `position` positional parameters."""
+    """Inserts the buffers behind `position` positional parameters; `opening` is the space before them all."""
     posonly, plain = list(parameters.posonly_params), list(parameters.params)
     if posonly and position <= len(posonly):
-        added = _added(context, out, posonly, position)
-        return parameters.with_changes(posonly_params=[*posonly[:position], *added, *posonly[position:]])
+        return parameters.with_changes(posonly_params=_inserted(posonly, position, context, out, opening))
     index = position - len(posonly)
-    added = _added(context, out, plain, index)
+    listed = _inserted(plain, index, context, out, opening)
     if not positional_only:
-        return parameters.with_changes(params=[*plain[:index], *added, *plain[index:]])
-    leading = [*posonly, *(p.with_changes(comma=_spaced(p.comma)) for p in plain[:index]), *added]
-    return parameters.with_changes(posonly_params=leading, posonly_ind=cst.ParamSlash(), params=plain[index:])
-
-
-def _spaced(comma: cst.Comma | cst.MaybeSentinel) -> cst.Comma:
-    return comma if isinstance(comma, cst.Comma) else cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-
-
-def _added(context: str, out: str, existing: Sequence[cst.Param], index: int) -> list[cst.Param]:
-    """The new parameters, spaced as the ones beside them are."""
-    space: cst.BaseParenthesizableWhitespace = cst.SimpleWhitespace(" ")
-    for neighbour in existing:
-        comma = neighbour.comma
-        if isinstance(comma, cst.Comma) and isinstance(comma.whitespace_after, cst.ParenthesizedWhitespace):
-            space = comma.whitespace_after.with_changes(
-                first_line=cst.TrailingWhitespace(newline=comma.whitespace_after.first_line.newline),
-                empty_lines=[],
-            )
-            if neighbour is not existing[-1]:
-                break
-    follows = index < len(existing)
-    first = cst.Param(cst.Name(context), comma=cst.Comma(whitespace_after=space))
-    second = cst.Param(
-        cst.Name(out), comma=cst.Comma(whitespace_after=space) if follows else cst.MaybeSentinel.DEFAULT
+        return parameters.with_changes(params=listed)
+    leading = [*posonly, *listed[: index + 2]]
+    leading = [p if isinstance(p.comma, cst.Comma) else p.with_changes(comma=_comma(" ")) for p in leading]
+    return parameters.with_changes(
+        posonly_params=leading, posonly_ind=cst.ParamSlash(), params=listed[index + 2 :]
     )
-    return [first, second]
+
+
+def _comma(space: str) -> cst.Comma:
+    return cst.Comma(whitespace_after=cst.SimpleWhitespace(space))
+
+
+def _inserted(
+    existing: Sequence[cst.Param],
+    index: int,
+    context: str,
+    out: str,
+    opening: cst.BaseParenthesizableWhitespace | None,
+) -> list[cst.Param]:
+    """Parameters with the buffers at `index`, spaced as the ones beside them are."""
+    before, after = list(existing[:index]), list(existing[index:])
+    space = _space_beside(before, after, opening)
+    end: cst.Comma | cst.MaybeSentinel = (
+        cst.Comma(whitespace_after=space) if after else cst.MaybeSentinel.DEFAULT
+    )
+    if before and not after:  # a trailing comma, with the line break in front of the parenthesis, stays last
+        former, end = before[-1].comma, cst.MaybeSentinel.DEFAULT
+        comma = cst.Comma(whitespace_after=space)
+        if isinstance(former, cst.Comma) and comments_in(former):
+            comma = former
+        elif isinstance(former, cst.Comma):
+            end = former
+        before[-1] = before[-1].with_changes(comma=comma)
+    first = cst.Param(cst.Name(context), comma=cst.Comma(whitespace_after=space))
+    return [*before, first, cst.Param(cst.Name(out), comma=end), *after]
+
+
+def _space_beside(
+    before: Sequence[cst.Param],
+    after: Sequence[cst.Param],
+    opening: cst.BaseParenthesizableWhitespace | None,
+) -> cst.BaseParenthesizableWhitespace:
+    """A line break where the neighbours stand on lines of their own, else a space."""
+    plain = cst.SimpleWhitespace(" ")
+    comma = (before or after or [cst.Param(cst.Name("_"))])[0].comma
+    beside = comma.whitespace_after if isinstance(comma, cst.Comma) else plain
+    if not isinstance(beside, cst.ParenthesizedWhitespace):
+        return plain
+    if isinstance(opening, cst.ParenthesizedWhitespace):
+        return _break_of(opening)
+    return _break_of(beside) if len(before) + len(after) > 1 else plain
+
+
+def _break_of(space: cst.ParenthesizedWhitespace) -> cst.ParenthesizedWhitespace:
+    """A line break to the same column, without comments and blank lines."""
+    first = cst.TrailingWhitespace(newline=space.first_line.newline)
+    return space.with_changes(first_line=first, empty_lines=[])
 
 
 def with_annotations(node: cst.FunctionDef, jax_annotated: Sequence[str], array_type: str) -> cst.FunctionDef:
@@ -61,7 +98,7 @@ def with_annotations(node: cst.FunctionDef, jax_annotated: Sequence[str], array_
     if isinstance(node.body, cst.IndentedBlock):
         header = node.body.header
         if header.comment and _TYPE_COMMENT.fullmatch(header.comment.value):
-            comment = cst.Comment("# type: (...) -> None")
+            comment = cst.Comment(_TYPE_OF_BUFFERS)
             node = node.with_changes(body=node.body.with_changes(header=header.with_changes(comment=comment)))
     return node
 
@@ -84,17 +121,58 @@ def with_first_lines(node: cst.FunctionDef, lines: Sequence[str]) -> cst.Functio
         return node
     body = node.body
     if isinstance(body, cst.SimpleStatementSuite):
-        added = [parsing.small_statement(line) for line in lines]
-        return node.with_changes(body=body.with_changes(body=[*added, *body.body]))
+        return node.with_changes(body=body.with_changes(body=_behind_docstring(body.body, lines)))
     assert isinstance(body, cst.IndentedBlock)
-    index = 1 if node.get_docstring(clean=False) is not None and _is_docstring(body.body[0]) else 0
-    added_lines = [statement for line in lines for statement in parsing.statements(line)]
-    statements = [*body.body[:index], *added_lines, *body.body[index:]]
-    return node.with_changes(body=body.with_changes(body=statements))
+    first = body.body[0]
+    if isinstance(first, cst.SimpleStatementLine) and len(first.body) > 1 and _is_docstring(first.body[0]):
+        first = first.with_changes(body=_behind_docstring(first.body, lines))
+        return node.with_changes(body=body.with_changes(body=[first, *body.body[1:]]))
+    index = 1 if isinstance(first, cst.SimpleStatementLine) and _is_docstring(first.body[0]) else 0
+    added = [statement for line in lines for statement in parsing.statements(line)]
+    rest = list(body.body[index:])
+    if not index and rest:
+        added[0], rest[0] = _with_type_comment_moved(added[0], rest[0])
+    elif rest:
+        added[0], rest[0] = _with_blank_lines_moved(added[0], rest[0])
+    return node.with_changes(body=body.with_changes(body=[*body.body[:index], *added, *rest]))
 
 
-def _is_docstring(statement: cst.BaseStatement) -> bool:
-    return isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[0], cst.Expr)
+def _behind_docstring(
+    body: Sequence[cst.BaseSmallStatement], lines: Sequence[str]
+) -> list[cst.BaseSmallStatement]:
+    """Statements of one line, with new ones at the start."""
+    index = 1 if _is_docstring(body[0]) else 0
+    return [*body[:index], *(parsing.small_statement(line) for line in lines), *body[index:]]
+
+
+_Line = cst.SimpleStatementLine | cst.BaseCompoundStatement
+
+
+def _with_blank_lines_moved(first: _Line, second: cst.BaseStatement) -> tuple[_Line, cst.BaseStatement]:
+    """The blank lines between a docstring and the code stay between them."""
+    leading = list(getattr(second, "leading_lines", ()))
+    blank = next((i for i, line in enumerate(leading) if line.comment is not None), len(leading))
+    if not blank:
+        return first, second
+    return (
+        first.with_changes(leading_lines=leading[:blank]),
+        second.with_changes(leading_lines=leading[blank:]),
+    )
+
+
+def _with_type_comment_moved(first: _Line, second: cst.BaseStatement) -> tuple[_Line, cst.BaseStatement]:
+    """A type comment on a line of its own stays the first of the body."""
+    leading = list(getattr(second, "leading_lines", ()))
+    if not leading or not leading[0].comment or not _TYPE_COMMENT.fullmatch(leading[0].comment.value):
+        return first, second
+    comment = leading[0].with_changes(comment=cst.Comment(_TYPE_OF_BUFFERS))
+    return first.with_changes(leading_lines=[comment]), second.with_changes(leading_lines=leading[1:])
+
+
+def _is_docstring(statement: cst.BaseSmallStatement) -> bool:
+    return isinstance(statement, cst.Expr) and isinstance(
+        statement.value, cst.SimpleString | cst.ConcatenatedString
+    )
 
 
 def with_last_lines(node: cst.FunctionDef, lines: Sequence[str]) -> cst.FunctionDef:

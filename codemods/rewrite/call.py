@@ -1,17 +1,68 @@
-"""`pure_callback(f, spec, *args, …)` becomes `buffer_callback(f, spec, …)(*args, …)`, layout and comments kept."""
+"""`pure_callback(f, spec, *args, …)` becomes `buffer_callback(f, spec, …)(*args, …)`, layout and all."""
 
 from __future__ import annotations
 
 import ast
+import dataclasses
+import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
 import libcst as cst
 
+from codemods.names import Module
 from codemods.rewrite import parsing
+from codemods.rewrite.alignment import realigned
+from codemods.source import SourceFile
 
 _FIRST_KEYWORDS: Final = ("callback", "result_shape_dtypes")
 _OPTIONS: Final = frozenset({"sharding", "vmap_method", "vectorized"})
+_WIDTH, _WIDTH_INSIDE = 100, 120
+_FSTRING: Final = re.compile(r"\b(?:[fFtT][rR]?|[rR][fFtT])(['\"])")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Place:
+    """Where a call stands.
+
+    Attributes:
+      column: the column at which it starts.
+      indent: the indentation of its line.
+      unit: one step of indentation.
+      tail: how many characters follow it on its last line, a comment apart.
+      width: the longest line that it may be on without new line breaks; 0 where there can be none.
+      quote: the quote of new strings.
+    """
+
+    column: int = 0
+    indent: str = ""
+    unit: str = "    "
+    tail: int = 0
+    width: int = 0
+    quote: str = '"'
+
+    @classmethod
+    def of(cls, source: SourceFile, module: Module, call: ast.expr, unit: str) -> Place:
+        start, end = source.start(call), source.end(call)
+        column = start - source.line_start(call.lineno)
+        rest = source.text[end : source.line_end(call.end_lineno or call.lineno)]
+        tail = len(rest.partition("#")[0].rstrip())
+        quote = '"'
+        width = _WIDTH if _is_whole(module, call, module.statement(call)) else _WIDTH_INSIDE
+        if any(isinstance(outer, ast.JoinedStr) for outer in module.ancestors(call)):
+            width = 0
+            line = source.text[source.start(module.statement(call)) : start]
+            opened = _FSTRING.findall(line)
+            quote = "'" if opened[-1:] == ['"'] else '"'
+        return cls(column, source.indentation(call.lineno), unit, tail, width, quote)
+
+
+def _is_whole(module: Module, node: ast.expr, statement: ast.stmt) -> bool:
+    """Whether a statement is an expression, an assignment or a `return` of a call and what hangs on it."""
+    parent = module.parents[node]
+    while isinstance(parent, ast.Attribute) or (isinstance(parent, ast.Call) and parent.func is node):
+        node, parent = parent, module.parents[parent]
+    return parent is statement and isinstance(parent, ast.Expr | ast.Assign | ast.AnnAssign | ast.Return)
 
 
 def rewritten(
@@ -21,64 +72,114 @@ def rewritten(
     default_vmap_method: str | None,
     *,
     is_partial: bool,
+    place: Place = Place(),
 ) -> str:
     """Rewrites the text of a call; a partial becomes the buffer callback itself."""
-    call = cst.parse_expression(text)
+    call = parsing.expression(text)
     assert isinstance(call, cst.Call)
-    args = list(call.args[1:] if is_partial else call.args)
-    callback, spec, options, rest = _sorted(args)
-    if adapt is not None:
-        callback = callback.with_changes(
-            value=cst.parse_expression(adapt(parsing.code(parsing.as_argument(callback.value))))
-        )
-    options = [option for arg in options if (option := _option(arg)) is not None]
-    if default_vmap_method and not any(arg.keyword and arg.keyword.value == "vmap_method" for arg in options):
-        options.append(_keyword("vmap_method", cst.SimpleString(f'"{default_vmap_method}"')))
-    layout = _Layout(call)
-    new = cst.parse_expression(function)
-    first = layout.group(new, [_positional(callback), _positional(spec), *options], is_first=True)
+    layout = _Layout(call, text, place, is_partial=is_partial)
+    callback, spec, options, rest = _sorted(layout.arguments)
+    first = [_as_callback(callback, adapt, place.quote), spec.positional()]
+    for option in options:
+        spelled = _option(option, place.quote)
+        if spelled is None:
+            first[-1] = first[-1].followed_by(option)
+        else:
+            first.append(spelled)
+    if default_vmap_method and not any(option.keyword == "vmap_method" for option in options):
+        first.append(first[-1].new(f"vmap_method={place.quote}{default_vmap_method}{place.quote}"))
     if is_partial:
-        return parsing.code(first.with_changes(lpar=call.lpar, rpar=call.rpar))
-    return parsing.code(
-        layout.group(first, rest, is_first=False).with_changes(lpar=call.lpar, rpar=call.rpar)
-    )
+        return layout.written(function, first, None)
+    return layout.written(function, first, rest)
 
 
-def _sorted(args: Sequence[cst.Arg]) -> tuple[cst.Arg, cst.Arg, list[cst.Arg], list[cst.Arg]]:
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Argument:
+    """One argument of the call as text, with the white space around it told apart.
+
+    Attributes:
+      node: LibCST's.
+      text: without comma.
+      column: where it started.
+      above: the comments and blank lines on lines of their own above it.
+      indent: its line's indentation if it started the line; None if something stood in front.
+      gap: what stood between it and the token in front, on the same line.
+      before_comma: white space between it and its comma.
+      trailing: the comment behind it on its line, with the white space in front.
+    """
+
+    node: cst.Arg
+    text: str
+    column: int
+    above: tuple[str, ...]
+    indent: str | None
+    gap: str
+    before_comma: str
+    trailing: str
+
+    @property
+    def keyword(self) -> str | None:
+        return self.node.keyword.value if self.node.keyword else None
+
+    def positional(self) -> _Argument:
+        """The same without its keyword."""
+        if self.node.keyword is None:
+            return self
+        value = parsing.code(self.node.value)
+        column = self.column + (len(self.text) - len(value) if "\n" not in self.text else 0)
+        comments = tuple(parsing.comments_in(self.node.equal))
+        return dataclasses.replace(self, text=value, column=column, above=(*self.above, *comments))
+
+    def followed_by(self, dropped: _Argument) -> _Argument:
+        """The same with the comments of an argument that goes away."""
+        comments = [*dropped.above, *parsing.comments_in(dropped.node), dropped.trailing.strip()]
+        kept = " ".join(comment for comment in comments if comment)
+        if not kept:
+            return self
+        return dataclasses.replace(self, trailing=f"{self.trailing or ' '} {kept}")
+
+    def new(self, text: str) -> _Argument:
+        """Another argument laid out like this one."""
+        return dataclasses.replace(self, text=text, above=(), gap=" ", trailing="", before_comma="")
+
+
+def _sorted(
+    arguments: Sequence[_Argument],
+) -> tuple[_Argument, _Argument, list[_Argument], list[_Argument]]:
     """Callback, spec, options and the callback's own arguments, as `sites` told them apart."""
-    slots: dict[str, cst.Arg] = {
-        arg.keyword.value: arg for arg in args if arg.keyword and arg.keyword.value in _FIRST_KEYWORDS
-    }
-    options = [arg for arg in args if arg.keyword and arg.keyword.value in _OPTIONS]
+    slots = {a.keyword: a for a in arguments if a.keyword in _FIRST_KEYWORDS}
+    options = [a for a in arguments if a.keyword in _OPTIONS]
     taken = [*slots.values(), *options]
-    rest = [arg for arg in args if arg not in taken]
+    rest = [a for a in arguments if a not in taken]
     for name in _FIRST_KEYWORDS:
         if name not in slots:
-            slots[name] = next(arg for arg in rest if arg.keyword is None)
+            slots[name] = next(a for a in rest if a.keyword is None)
             rest.remove(slots[name])
     return slots["callback"], slots["result_shape_dtypes"], options, rest
 
 
-def _positional(arg: cst.Arg) -> cst.Arg:
-    if arg.keyword is None:
-        return arg
-    return arg.with_changes(keyword=None, equal=cst.MaybeSentinel.DEFAULT)
+def _as_callback(argument: _Argument, adapt: Callable[[str], str] | None, quote: str) -> _Argument:
+    """The first argument: without keyword, without parentheses that a name needs no more, adapted."""
+    argument = argument.positional()
+    value = argument.node.value
+    if isinstance(value, cst.Name | cst.Attribute) and not parsing.comments_in(value):
+        argument = dataclasses.replace(argument, text=parsing.code(value.with_changes(lpar=[], rpar=[])))
+    if adapt is None:
+        return argument
+    before, _, after = adapt("\0").replace('"', quote).partition("\0")
+    shifted = realigned(argument.text, argument.column, argument.column + len(before))
+    return dataclasses.replace(argument, text=f"{before}{shifted}{after}")
 
 
-def _keyword(name: str, value: cst.BaseExpression) -> cst.Arg:
-    plain = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
-    return cst.Arg(value, keyword=cst.Name(name), equal=plain)
-
-
-def _option(arg: cst.Arg) -> cst.Arg | None:
+def _option(argument: _Argument, quote: str) -> _Argument | None:
     """An option of `pure_callback` as one of `buffer_callback`; None where it says nothing."""
-    assert arg.keyword is not None
-    if arg.keyword.value != "vectorized":
-        return arg
-    text = vectorized(parsing.code(arg.value))
+    if argument.keyword != "vectorized":
+        return argument
+    text = vectorized(parsing.code(argument.node.value))
     if text is None:
         return None
-    return arg.with_changes(keyword=cst.Name("vmap_method"), value=cst.parse_expression(text))
+    equal = parsing.code(argument.node.equal) if isinstance(argument.node.equal, cst.AssignEqual) else "="
+    return dataclasses.replace(argument, text=f"vmap_method{equal}{text.replace(chr(34), quote)}")
 
 
 def vectorized(value: str) -> str | None:
@@ -93,70 +194,167 @@ def vectorized(value: str) -> str | None:
     return f'"legacy_vectorized" if {value} else "sequential"'
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Space:
+    """White space between two tokens: on the first one's line, above the second, and in front of that."""
+
+    trailing: str
+    above: tuple[str, ...]
+    indent: str | None
+    gap: str
+
+    @classmethod
+    def of(cls, node: cst.BaseParenthesizableWhitespace) -> _Space:
+        if not isinstance(node, cst.ParenthesizedWhitespace):
+            return cls("", (), None, parsing.code(node))
+        comment = node.first_line.comment
+        trailing = f"{node.first_line.whitespace.value}{comment.value}" if comment else ""
+        above = tuple(line.comment.value if line.comment else "" for line in node.empty_lines)
+        return cls(trailing, above, node.last_line.value, "")
+
+
 class _Layout:
-    """The line breaks and comments of a call, given to the two calls that replace it."""
+    """The line breaks and comments of a call, given to the one or two calls that replace it."""
 
-    def __init__(self, call: cst.Call) -> None:
-        self._call = call
-        self._last = call.args[-1] if call.args else None
-        self._opening = call.whitespace_before_args
-        self._closing = self._white_space_after(self._last) if self._last else cst.SimpleWhitespace("")
-        self._trailing_comma = self._last is not None and isinstance(self._last.comma, cst.Comma)
-        self._between = next(
-            (self._white_space_after(arg) for arg in call.args[:-1]), cst.SimpleWhitespace(" ")
-        )
+    def __init__(self, call: cst.Call, text: str, place: Place, *, is_partial: bool) -> None:
+        self._place = place
+        self._is_short = "\n" not in text and place.column + len(text) + place.tail <= place.width
+        self._between = parsing.code(call.whitespace_after_func)
+        self._opening = _Space.of(call.whitespace_before_args)
+        self._closing = self._opening
+        self._trailing_comma = False
+        comments = parsing.comments_in(call.func)
+        column = _advanced(place.column, parsing.code(call.func) + self._between + "(")
+        column = _advanced(column, parsing.code(call.whitespace_before_args))
+        self._visual = column
+        before = self._opening
+        self.arguments: list[_Argument] = []
+        for index, arg in enumerate(call.args):
+            argument, after, column = _argument(arg, before, column)
+            if index == 0:
+                argument = dataclasses.replace(argument, gap=after.gap or " ")
+            if index == 0 and is_partial:
+                comments += [c for c in (*before.above, argument.trailing.strip()) if c]
+            else:
+                self.arguments.append(argument)
+            before = self._closing = after
+            self._trailing_comma = isinstance(arg.comma, cst.Comma)
+        if comments and self.arguments:
+            first = self.arguments[0]
+            self.arguments[0] = dataclasses.replace(first, above=(*comments, *first.above))
+        self._breaks_first = self._opening.indent is not None
+        self._closing_gap = "" if self._trailing_comma else self._closing.gap
 
-    def group(self, function: cst.BaseExpression, args: Sequence[cst.Arg], *, is_first: bool) -> cst.Call:
-        opening = self._opening if is_first else _without_comments(self._opening)
-        before = self._call.whitespace_after_func if is_first else cst.SimpleWhitespace("")
-        if not args:
-            return cst.Call(function, [], whitespace_before_args=cst.SimpleWhitespace(""))
-        placed = [self._followed(arg) for arg in args[:-1]] + [self._ended(args[-1])]
-        return cst.Call(function, placed, whitespace_after_func=before, whitespace_before_args=opening)
+    def written(self, function: str, first: list[_Argument], second: list[_Argument] | None) -> str:
+        """`function` called with the first arguments and, unless that is None, its result with the second."""
+        head = function + self._between
+        ends_here = not second
+        group = self._group(_advanced(self._place.column, head), first, is_first=True, is_last=ends_here)
+        text = head + group
+        if second is None:
+            return text
+        column = _advanced(self._place.column, text)
+        short = self._on_one_line(second, column)
+        behind = short or self._group(column, second, is_first=False, is_last=True)
+        whole = text + behind
+        if "\n" in whole or not self._is_short:
+            return whole
+        if self._place.column + len(whole) + self._place.tail <= self._place.width:
+            return whole
+        return head + self._broken(first) + behind
 
-    def _followed(self, arg: cst.Arg) -> cst.Arg:
-        """An argument with another one behind it."""
-        space = self._white_space_after(arg)
-        if arg is self._last or not isinstance(arg.comma, cst.Comma):
-            space = _joined(space, self._between)
-        before = arg.comma.whitespace_before if isinstance(arg.comma, cst.Comma) else cst.SimpleWhitespace("")
-        comma = cst.Comma(whitespace_before=before, whitespace_after=space)
-        return arg.with_changes(comma=comma, whitespace_after_arg=cst.SimpleWhitespace(""))
+    def _broken(self, arguments: Sequence[_Argument]) -> str:
+        """A group on lines of its own, since the call has become too long for one line."""
+        place = self._place
+        inner = place.indent + place.unit
+        joined = ", ".join(a.text for a in arguments)
+        if len(inner) + len(joined) > place.width:
+            joined = f",\n{inner}".join(a.text for a in arguments) + ","
+        return f"(\n{inner}{joined}\n{place.indent})"
 
-    def _ended(self, arg: cst.Arg) -> cst.Arg:
-        """The last argument of a call."""
-        space = self._closing
-        if arg is not self._last:
-            own = self._white_space_after(arg)
-            space = (
-                _joined(own, self._closing) if parsing.comments_in(own) else _without_comments(self._closing)
-            )
-        if self._trailing_comma and isinstance(space, cst.ParenthesizedWhitespace):
-            return arg.with_changes(
-                comma=cst.Comma(whitespace_after=space), whitespace_after_arg=cst.SimpleWhitespace("")
-            )
-        return arg.with_changes(comma=cst.MaybeSentinel.DEFAULT, whitespace_after_arg=space)
+    def _on_one_line(self, arguments: Sequence[_Argument], column: int) -> str | None:
+        """The second group without a line break, unless it is too long or comments stand in between."""
+        if not arguments:
+            return "()"
+        if any(any(a.above) or a.trailing or "\n" in a.text for a in arguments) or any(self._closing.above):
+            return None
+        gaps = [" " if a.indent is not None or "\n" in a.gap else a.gap for a in arguments[1:]]
+        text = ",".join(gap + a.text for gap, a in zip(["", *gaps], arguments, strict=True))
+        whole = f"({self._opening.gap}{text}{self._closing_gap})"
+        was_broken = self._breaks_first or any(a.indent is not None for a in arguments)
+        if was_broken and column + len(whole) + self._place.tail > _WIDTH:
+            return None
+        return whole
 
-    def _white_space_after(self, arg: cst.Arg) -> cst.BaseParenthesizableWhitespace:
-        if isinstance(arg.comma, cst.Comma):
-            return arg.comma.whitespace_after
-        return arg.whitespace_after_arg
+    def _group(self, column: int, arguments: Sequence[_Argument], *, is_first: bool, is_last: bool) -> str:
+        """Arguments in parentheses, each with the line break and the comments that it had."""
+        opening = self._opening
+        pieces, pending = ["("], opening.trailing if is_first else ""
+        visual = " " * (column + 1 + len(opening.gap))
+        own = opening.indent if opening.indent is not None else visual
+        for index, argument in enumerate(arguments):
+            above = argument.above if index else _from_first_comment(argument.above)
+            breaks = argument.indent is not None if index else opening.indent is not None
+            if breaks or pending or above:
+                indent = argument.indent if index and argument.indent is not None else own
+                if opening.indent is None and len(indent) == self._visual:
+                    indent = visual
+                pieces += [f"{pending}\n", *(f"{indent}{c}".rstrip() + "\n" for c in above), indent]
+            else:
+                indent = self._place.indent
+                pieces.append(_gap(argument) if index else opening.gap)
+            start = _advanced(column, "".join(pieces))
+            old = argument.indent if argument.indent is not None else self._place.indent
+            pieces.append(realigned(argument.text, argument.column, start, (old, indent)))
+            if argument is not arguments[-1]:
+                pieces.append(f"{argument.before_comma},")
+            pending = argument.trailing
+        return "".join(pieces) + self._end(pending, own, breaks=len(pieces) > 1, is_last=is_last)
+
+    def _end(self, pending: str, indent: str, *, breaks: bool, is_last: bool) -> str:
+        """What closes a group: a comma if the call had one there, its last comments, the parenthesis."""
+        closing = self._closing
+        comments = [c for c in closing.above if c] if is_last else []
+        if not (pending or comments or (closing.indent is not None and self._opening.indent is not None)):
+            return f"{self._closing_gap})"
+        comma = "," if self._trailing_comma else ""
+        lines = "".join(f"{indent}{comment}\n" for comment in comments)
+        last = closing.indent if closing.indent is not None else indent
+        return f"{comma}{pending}\n{lines}{last})"
 
 
-def _without_comments(space: cst.BaseParenthesizableWhitespace) -> cst.BaseParenthesizableWhitespace:
-    """The line break of a piece of white space, without its comments and blank lines."""
-    if not isinstance(space, cst.ParenthesizedWhitespace):
-        return cst.SimpleWhitespace("")
-    first = cst.TrailingWhitespace(newline=space.first_line.newline)
-    return space.with_changes(first_line=first, empty_lines=[])
+def _argument(arg: cst.Arg, before: _Space, column: int) -> tuple[_Argument, _Space, int]:
+    """An argument, the white space behind it, and the column at which what follows starts."""
+    bare = arg.with_changes(comma=cst.MaybeSentinel.DEFAULT, whitespace_after_arg=cst.SimpleWhitespace(""))
+    text = parsing.code(bare)
+    behind = _Space.of(arg.whitespace_after_arg)
+    before_comma, comments = "", ""
+    if isinstance(arg.comma, cst.Comma):
+        comments = "".join(f"  {c}" for c in parsing.comments_in(arg.comma.whitespace_before))
+        before_comma = "" if comments else parsing.code(arg.comma.whitespace_before)
+        before_comma = "" if "\n" in before_comma else before_comma
+        behind = _Space.of(arg.comma.whitespace_after)
+    end = _advanced(column, parsing.code(arg))
+    argument = _Argument(
+        arg, text, column, before.above, before.indent, before.gap, before_comma, comments + behind.trailing
+    )
+    return argument, behind, end
 
 
-def _joined(
-    own: cst.BaseParenthesizableWhitespace, end: cst.BaseParenthesizableWhitespace
-) -> cst.BaseParenthesizableWhitespace:
-    """An argument's own comments, with the indentation that the next token has there."""
-    if not isinstance(own, cst.ParenthesizedWhitespace):
-        return end
-    if isinstance(end, cst.ParenthesizedWhitespace):
-        return own.with_changes(indent=end.indent, last_line=end.last_line)
-    return own if parsing.comments_in(own) else end
+def _gap(argument: _Argument) -> str:
+    """What stands before an argument that starts no line."""
+    return argument.gap if argument.indent is None else " "
+
+
+def _from_first_comment(lines: Sequence[str]) -> list[str]:
+    """Without the blank lines at the start."""
+    found = list(lines)
+    while found and not found[0]:
+        del found[0]
+    return found
+
+
+def _advanced(column: int, text: str) -> int:
+    """The column behind a text that starts at `column`."""
+    _, newline, last = text.rpartition("\n")
+    return len(last) if newline else column + len(text)

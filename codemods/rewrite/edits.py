@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
+import re
 from collections.abc import Callable
+
+_NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
@@ -11,7 +15,7 @@ class Edit:
     """Replaces `text[start:end]`.
 
     Attributes:
-      make: maps the span's text, inner edits already applied, to its replacement.
+      make: maps the span's text, inner edits already applied, to its replacement; both have plain `\\n`.
     """
 
     start: int
@@ -20,11 +24,16 @@ class Edit:
 
 
 class Edits:
-    """The edits of one file. No two of them may overlap without one holding the other."""
+    """The edits of one file. No two of them may overlap without one holding the other.
+
+    Whoever makes an edit sees and gives lines that end with `\\n`; the file's endings are put back here.
+    """
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._edits: list[Edit] = []
+        found = _NEWLINE.search(text)
+        self._newline = found.group() if found else "\n"
 
     def __bool__(self) -> bool:
         return bool(self._edits)
@@ -39,11 +48,11 @@ class Edits:
         self._edits.append(Edit(offset, offset, lambda _: make()))
 
     def inside(self, start: int, end: int) -> str:
-        """The text of a span with the edits strictly inside of it applied."""
+        """The text of a span with the edits strictly inside of it applied; its lines end with `\\n`."""
         inner = [
             e for e in self._edits if start <= e.start and e.end <= end and (e.start, e.end) != (start, end)
         ]
-        return self._render(start, end, inner)
+        return _plain(self._render(start, end, inner))
 
     def apply(self) -> str:
         return self._render(0, len(self._text), self._edits)
@@ -61,7 +70,29 @@ class Edits:
                 index += 1
             assert edit.start >= position and all(e.end <= edit.end for e in inner), "edits overlap"
             parts.append(self._text[position : edit.start])
-            parts.append(edit.make(self._render(edit.start, edit.end, inner)))
+            before = self._render(edit.start, edit.end, inner)
+            parts.append(_with_endings(edit.make(_plain(before)), before, self._newline))
             position = edit.end
         parts.append(self._text[position:end])
         return "".join(parts)
+
+
+def _plain(text: str) -> str:
+    return _NEWLINE.sub("\n", text) if "\r" in text else text
+
+
+def _with_endings(text: str, before: str, newline: str) -> str:
+    """Gives new text the line endings of the text that it replaces, line by line where those are mixed."""
+    text = _plain(text)
+    found = _NEWLINE.findall(before)
+    endings = set(found) or {newline}
+    if len(endings) == 1:
+        (ending,) = endings
+        return text if ending == "\n" else text.replace("\n", ending)
+    old, new = _plain(before).split("\n"), text.split("\n")
+    chosen = [newline] * (len(new) - 1)
+    for match in difflib.SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks():
+        for offset in range(match.size):
+            if match.a + offset < len(found) and match.b + offset < len(chosen):
+                chosen[match.b + offset] = found[match.a + offset]
+    return "".join(line + ending for line, ending in zip(new, [*chosen, ""], strict=True))

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 from collections.abc import Sequence
+from typing import Final
 
 import libcst as cst
 
 from codemods.names import Module
 from codemods.plans import FunctionPlan, SiblingPlan
 from codemods.rewrite import arguments, parsing
+from codemods.rewrite.alignment import realigned
 from codemods.rewrite.dialect import Dialect, Names
-from codemods.rewrite.returns import ReturnRewriter, Writer
+from codemods.rewrite.returns import ReturnRewriter, Spot, Write, Writer
+
+_LINE_LENGTH: Final = 100
+_LONGEST_WRITE: Final = "bufcb.store(out, )"
 
 
 def definition(
@@ -21,28 +27,53 @@ def definition(
     dialect: Dialect,
     names: Names,
     imports: Sequence[str],
-    newline: str,
+    newline: str = "\n",
 ) -> str:
     """Rewrites the lines of a `def`."""
+    indent = _indent(text)
 
-    def change(node: cst.CSTNode) -> cst.BaseStatement:
+    def change(node: cst.CSTNode, unit: str) -> cst.BaseStatement:
         assert isinstance(node, cst.FunctionDef)
         writer = Writer(dialect, names, plan.out)
-        body = _visited(node.body, ReturnRewriter(plan, writer, _depths(plan, module)))
+        rewriter = ReturnRewriter(plan, writer, _depths(plan, module), indent, unit)
+        body = _visited(node.body, rewriter)
         if plan.copied:
             body = _visited(body, arguments.AsarrayToArray(_copied_names(plan)))
         parameters = arguments.with_buffers(
-            node.params, plan.position, plan.context, plan.out, positional_only=plan.positional_only
+            node.params,
+            plan.position,
+            plan.context,
+            plan.out,
+            positional_only=plan.positional_only,
+            opening=node.whitespace_before_params,
         )
         node = node.with_changes(body=body, params=parameters)
         jax_annotated = [parameter.arg for parameter in plan.jax_annotated]
         node = arguments.with_annotations(node, jax_annotated, f"{names.numpy}.ndarray")
-        width = len(text) - len(text.lstrip()) + 4
-        lines = [*imports, *dialect.conversion_lines(names, plan.conversions, width)]
+        lines = [*imports, *dialect.conversion_lines(names, plan.conversions, len(indent + unit))]
         node = arguments.with_first_lines(node, lines)
-        return arguments.with_last_lines(node, _last_lines(plan, dialect, names))
+        return _broken(arguments.with_last_lines(node, _last_lines(plan, dialect, names)), len(indent))
 
-    return parsing.transform_block(text, newline, change)
+    return parsing.transform_block(text, change)
+
+
+def _indent(text: str) -> str:
+    """The indentation of a text's first line; a form feed starts its columns anew."""
+    return text[: len(text) - len(text.lstrip(" \t\f"))].rpartition("\f")[2]
+
+
+def _broken(node: cst.FunctionDef, indent: int) -> cst.FunctionDef:
+    """A definition on one line gets a block when the line has become too long."""
+    body = node.body
+    if not isinstance(body, cst.SimpleStatementSuite):
+        return node
+    bare = body.with_changes(trailing_whitespace=cst.TrailingWhitespace())
+    text = parsing.code(node.with_changes(body=bare, leading_lines=[], decorators=[])).strip()
+    if indent + len(text) <= _LINE_LENGTH or "\n" in text:
+        return node
+    plain = [statement.with_changes(semicolon=cst.MaybeSentinel.DEFAULT) for statement in body.body]
+    lines = [cst.SimpleStatementLine([statement]) for statement in plain]
+    return node.with_changes(body=cst.IndentedBlock(lines, header=body.trailing_whitespace))
 
 
 def _visited(body: cst.BaseSuite, transformer: cst.CSTTransformer) -> cst.BaseSuite:
@@ -69,6 +100,14 @@ def _depths(plan: FunctionPlan, module: Module) -> dict[ast.Return, int]:
     return depths
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a lambda stood: its column, and the indentation of its line."""
+
+    column: int
+    indent: str
+
+
 def hoisted(
     text: str,
     plan: FunctionPlan,
@@ -77,30 +116,43 @@ def hoisted(
     imports: Sequence[str],
     indent: str,
     unit: str,
-    newline: str,
+    newline: str = "\n",
+    origin: Origin | None = None,
 ) -> str:
-    """The `def` that stands for a lambda, as whole lines with their last line ending."""
-    expression = cst.parse_expression(text)
+    """The `def` that stands for a lambda, as whole lines."""
+    expression = parsing.expression(text)
     assert isinstance(expression, cst.Lambda)
     parameters = arguments.with_buffers(
         expression.params, plan.position, plan.context, plan.out, positional_only=plan.positional_only
     )
-    writer = Writer(dialect, names, plan.out)
-    written = writer.write(plan.result, expression.body)
     body = indent + unit
-    lines = [f"{indent}def {plan.name}({parsing.code(parameters).strip()}):"]
+    head = f"{indent}def {plan.name}("
+    origin = origin or Origin(0, body)
+    start = Spot(origin.column, origin.indent, body, unit)
+    between = expression.whitespace_after_lambda
+    between = between if isinstance(between, cst.BaseParenthesizableWhitespace) else cst.SimpleWhitespace(" ")
+    named = start.behind(f"lambda{parsing.code(between)}")
+    behind = named.behind(parsing.code(expression.params) + parsing.code(expression.colon))
+    shown = realigned(parsing.code(parameters).strip(), named.column, len(head), (named.old_indent, indent))
+    written = Writer(dialect, names, plan.out).write(plan.result, expression.body, behind)
+    around = [*parsing.comments_in(between), *parsing.comments_in(expression.colon)]
+    lines = [f"{head}{shown}):"]
     lines += [body + line for line in imports]
     lines += [body + line for line in dialect.conversion_lines(names, plan.conversions, len(body))]
-    lines += [body + line for statement in written for line in _code_lines(statement)]
+    lines += [body + comment for comment in around]
+    lines += _code_lines(written, body)
     lines.append(f"{body}return")
-    return newline.join(lines) + newline
+    return "\n".join(lines) + "\n"
 
 
-def _code_lines(statement: cst.SimpleStatementLine) -> list[str]:
-    """A statement's lines; the first of each logical line is to be indented by the caller."""
-    comments = [line.comment.value for line in statement.leading_lines if line.comment]
-    plain = statement.with_changes(leading_lines=[])
-    return [*comments, parsing.code(plain).rstrip("\r\n")]
+def _code_lines(written: Sequence[Write], indent: str) -> list[str]:
+    """Writes as lines, each under its comments."""
+    lines = []
+    for write in written:
+        lines += [indent + comment for comment in write.above]
+        if write.text:
+            lines.append(f"{indent}{write.text}{'  ' if write.pragma else ''}{write.pragma}")
+    return lines
 
 
 def sibling(
@@ -110,21 +162,29 @@ def sibling(
     imports: Sequence[str],
     indent: str,
     unit: str,
-    newline: str,
+    newline: str = "\n",
 ) -> str:
     """A function beside the original that calls it and writes its result, as whole lines."""
     ways = {conversion.name: dialect.converted(names, conversion) for conversion in plan.conversions}
     writer = Writer(dialect, names, plan.out)
-    value = cst.parse_expression(f"{plan.callee}({', '.join(_handed_on(plan, ways))})")
     body = indent + unit
+    value = _call(plan.callee, _handed_on(plan, ways), body, unit)
+    spot = Spot(0, "", body, unit)
     lines = [f"{indent}@{plan.decorator}"] if plan.decorator else []
     lines.append(f"{indent}def {plan.name}({', '.join(_signature(plan))}):")
     lines += [body + line for line in imports]
-    lines += [
-        body + line for statement in writer.write(plan.result, value) for line in _code_lines(statement)
-    ]
+    lines += _code_lines(writer.write(plan.result, value, spot), body)
     lines.append(f"{body}return")
-    return newline.join(lines) + newline
+    return "\n".join(lines) + "\n"
+
+
+def _call(callee: str, given: Sequence[str], indent: str, unit: str) -> cst.BaseExpression:
+    """The call to the original, on lines of its own where it is long."""
+    text = f"{callee}({', '.join(given)})"
+    if len(indent) + len(_LONGEST_WRITE) + len(text) > _LINE_LENGTH and given:
+        inner = "".join(f"{indent}{unit}{argument},\n" for argument in given)
+        text = f"{callee}(\n{inner}{indent})"
+    return cst.parse_expression(text)
 
 
 def _signature(plan: SiblingPlan) -> list[str]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, TypeGuard
 
 from codemods.free_names import FreeNames
 from codemods.names import FunctionNode, Module, Scope, ScopeKind
 from codemods.rewrite.edits import Edits
+from codemods.rewrite.removal import Removal
 from codemods.source import SourceFile
 
 Import = ast.Import | ast.ImportFrom
@@ -21,8 +23,8 @@ class NoPlace(Exception):
 class Imports:
     """The imports of one module: finds a usable name, or plans a new import.
 
-    A module that imports JAX at its top level gets its new imports there. Where JAX is imported inside functions
-    or under a guard, so is the runtime: at the top of the outermost function that needs it.
+    A module that imports JAX at its top level gets its new imports there. Where JAX is imported inside
+    functions or under a guard, so is the runtime: at the top of the outermost function that needs it.
     """
 
     def __init__(self, source: SourceFile, module: Module, runtime: str) -> None:
@@ -31,6 +33,7 @@ class Imports:
         self._top_level: dict[str, str] = {}
         self._local: dict[tuple[ast.AST, str], str] = {}
         self._chosen: dict[str, str] = {}
+        self._offsets: set[int] = set()
 
     def runtime(self, node: ast.AST) -> str:
         return self._name(self._runtime, None, node)
@@ -137,42 +140,54 @@ class Imports:
         return None
 
     def _block(self, anchor: Import) -> list[Import]:
-        """The imports around `anchor` that no blank line or other statement separates."""
+        """The imports around `anchor` that no blank line, other statement or standard library separates."""
         body = self._module.tree.body
         position = body.index(anchor)
         block = [anchor]
         for statement in reversed(body[:position]):
-            if not _is_import(statement) or (statement.end_lineno or 0) + 1 < block[0].lineno:
+            if not _is_third_party(statement) or (statement.end_lineno or 0) + 1 < block[0].lineno:
                 break
-            assert isinstance(statement, Import)
             block.insert(0, statement)
         for statement in body[position + 1 :]:
-            if not _is_import(statement) or statement.lineno > (block[-1].end_lineno or 0) + 1:
+            if not _is_third_party(statement) or statement.lineno > (block[-1].end_lineno or 0) + 1:
                 break
-            assert isinstance(statement, Import)
             block.append(statement)
-        return [s for s in block if not (isinstance(s, ast.ImportFrom) and s.module == "__future__")]
+        return block
 
     def _add_at_top(self, name: str, alias: str, edits: Edits) -> None:
         anchor = self._anchor()
         assert anchor is not None
         block = self._block(anchor)
-        text = _statement(name, alias) + self._source.newline
+        text = _statement(name, alias)
         module = name.rpartition(".")[0]
-        if module:
-            later: list[Import] = [s for s in block if isinstance(s, ast.ImportFrom) and (s.module or "") > module]
-            plain: list[Import] = list(block)
-        else:
-            later = [s for s in block if isinstance(s, ast.Import) and s.names[0].name > name]
-            plain = [s for s in block if isinstance(s, ast.Import)]
-        if later or not plain:
-            target = later[0] if later else block[0]
-            edits.insert(self._source.line_start(target.lineno), lambda: text)
+        alike = [s for s in block if not module or isinstance(s, ast.ImportFrom)]
+        alike = [s for s in alike if module or isinstance(s, ast.Import)]
+        key = (module or name).lower()
+        later = [s for s in alike if _sort_key(s) > key]
+        if later or not (alike or module):
+            self._add_above(later[0] if later else block[0], text, edits)
             return
-        last_line = plain[-1].end_lineno or plain[-1].lineno
-        offset = self._source.line_end(last_line)
+        last = alike[-1] if alike else block[-1]
+        offset = self._source.line_end(last.end_lineno or last.lineno)
+        line = self._source.text[self._source.end(last) : offset].strip()
+        if line and not line.startswith("#"):
+            self._add_above(last, text, edits)  # what shares the line may need the import
+            return
+        newline = self._source.newline
         ends_line = self._source.text[:offset].endswith(("\n", "\r"))
-        edits.insert(offset, lambda: text if ends_line else self._source.newline + text)
+        self._insert(offset, text + newline if ends_line else newline + text, edits)
+
+    def _add_above(self, statement: Import, text: str, edits: Edits) -> None:
+        """Adds a statement right before another one, on its line if something else stands in front."""
+        start, offset = self._source.start(statement), self._source.line_start(statement.lineno)
+        if self._source.text[offset:start].strip(" \t\f"):
+            self._insert(start, f"{text}; ", edits)
+        else:
+            self._insert(offset, text + self._source.newline, edits)
+
+    def _insert(self, offset: int, text: str, edits: Edits) -> None:
+        self._offsets.add(offset)
+        edits.insert(offset, lambda: text)
 
     def _add_in_function(self, home: ast.AST, line: str, edits: Edits) -> None:
         assert isinstance(home, ast.FunctionDef | ast.AsyncFunctionDef)
@@ -197,9 +212,7 @@ class Imports:
         doomed = {
             a for a in aliases if a is not None and self._is_unused(a, gone) and _bound_name(a) not in kept
         }
-        for statement in {self._module.parents[alias] for alias in doomed}:
-            assert isinstance(statement, Import)
-            self._drop(statement, [a for a in statement.names if a in doomed], edits)
+        Removal(self._source, self._module, edits, self._offsets.__contains__).remove(doomed)
 
     def _alias_of(self, use: ast.Name) -> ast.alias | None:
         binding = self._module.sole_binding(use)
@@ -213,51 +226,6 @@ class Imports:
         home = self._module.root if name in scope.global_names else scope
         return all(use in gone for use in self._module.references(name, home))
 
-    def _drop(self, statement: Import, doomed: list[ast.alias], edits: Edits) -> None:
-        remaining = [alias for alias in statement.names if alias not in doomed]
-        source = self._source
-        if remaining:
-            _remove_aliases(statement, doomed, source, edits)
-            return
-        siblings = _block_of(statement, self._module)
-        first, last = (
-            source.line_start(statement.lineno),
-            source.line_end(statement.end_lineno or statement.lineno),
-        )
-        alone = not source.text[first : source.start(statement)].strip() and not source.text[
-            source.end(statement) : last
-        ].strip(" \t\f\r\n")
-        if len(siblings) < 2:
-            edits.replace(source.start(statement), source.end(statement), "pass")
-        elif alone:
-            edits.replace(first, last, "")
-        else:
-            self._drop_beside(statement, edits)
-
-    def _drop_beside(self, statement: Import, edits: Edits) -> None:
-        """Removes a statement that shares its line with a comment or with other statements."""
-        source = self._source
-        start, end = source.start(statement), source.end(statement)
-        rest = source.text[end : source.line_end(statement.end_lineno or statement.lineno)]
-        if rest.lstrip(" \t").startswith(";"):
-            edits.replace(
-                start,
-                end
-                + rest.index(";")
-                + 1
-                + (len(rest.split(";", 1)[1]) - len(rest.split(";", 1)[1].lstrip(" \t"))),
-                "",
-            )
-        elif source.text[source.line_start(statement.lineno) : start].strip():
-            before = source.text[:start].rstrip(" \t")
-            edits.replace(len(before) - 1 if before.endswith(";") else start, end, "")
-        else:
-            edits.replace(
-                source.line_start(statement.lineno),
-                source.line_end(statement.end_lineno or statement.lineno),
-                "",
-            )
-
 
 _JAX: Final = "jax"
 
@@ -270,6 +238,19 @@ def _is_import(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Import | ast.ImportFrom)
 
 
+def _is_third_party(statement: ast.stmt) -> TypeGuard[Import]:
+    """Whether a statement imports something that Python does not come with."""
+    if not isinstance(statement, ast.Import | ast.ImportFrom):
+        return False
+    name = statement.names[0].name if isinstance(statement, ast.Import) else statement.module or ""
+    return name.partition(".")[0] not in sys.stdlib_module_names
+
+
+def _sort_key(statement: Import) -> str:
+    name = statement.names[0].name if isinstance(statement, ast.Import) else statement.module
+    return (name or "").lower()
+
+
 def _statement(name: str, alias: str) -> str:
     module, _, member = name.rpartition(".")
     if module:
@@ -279,30 +260,3 @@ def _statement(name: str, alias: str) -> str:
 
 def _bound_name(alias: ast.alias) -> str:
     return alias.asname or alias.name.partition(".")[0]
-
-
-def _block_of(statement: ast.stmt, module: Module) -> list[ast.stmt]:
-    parent = module.parents[statement]
-    for _, value in ast.iter_fields(parent):
-        if isinstance(value, list) and statement in value:
-            return value
-    return [statement]
-
-
-def _remove_aliases(statement: Import, doomed: list[ast.alias], source: SourceFile, edits: Edits) -> None:
-    """Removes some aliases of a statement together with a comma each, line breaks kept where there are any."""
-    names = statement.names
-    for index, alias in enumerate(names):
-        if alias not in doomed:
-            continue
-        start, end = source.start(alias), source.end(alias)
-        if any(later not in doomed for later in names[index + 1 :]):
-            edits.replace(start, source.start(names[index + 1]), "")
-        else:
-            survivors = [a for a in names[:index] if a not in doomed]
-            previous_end = (
-                source.end(survivors[-1])
-                if index and names[index - 1] not in doomed
-                else source.end(names[index - 1])
-            )
-            edits.replace(previous_end, end, "")

@@ -1,4 +1,4 @@
-"""Pieces of source text to LibCST nodes and back."""
+"""Pieces of source text to LibCST nodes and back. Lines end with `\\n` here."""
 
 from __future__ import annotations
 
@@ -7,11 +7,20 @@ from collections.abc import Callable, Sequence
 
 import libcst as cst
 
+from codemods.rewrite.alignment import realigned
+
 _EMPTY = cst.Module([])
+_HEADER = "if True:\n"
 
 
 def code(node: cst.CSTNode) -> str:
     return _EMPTY.code_for_node(node)
+
+
+def expression(text: str) -> cst.BaseExpression:
+    """Parses an expression, which may have line breaks outside of brackets of its own."""
+    parsed = cst.parse_expression(f"({text})")
+    return parsed.with_changes(lpar=parsed.lpar[1:], rpar=parsed.rpar[:-1])
 
 
 def statements(text: str) -> list[cst.SimpleStatementLine | cst.BaseCompoundStatement]:
@@ -20,23 +29,55 @@ def statements(text: str) -> list[cst.SimpleStatementLine | cst.BaseCompoundStat
 
 
 def small_statement(text: str) -> cst.BaseSmallStatement:
-    """Parses one small statement."""
+    """Parses one small statement; line breaks in it keep the indentation that they have."""
     (line,) = statements(text)
     assert isinstance(line, cst.SimpleStatementLine)
     (statement,) = line.body
-    return statement
+    absolute = statement.visit(Absolute(""))
+    assert isinstance(absolute, cst.BaseSmallStatement)
+    return absolute
+
+
+class Absolute(cst.CSTTransformer):
+    """Makes white space inside of brackets hold all of its indentation, of which `indent` is its block's.
+
+    LibCST leaves out the indentation of the block around, so that text would change its meaning when it is
+    taken out of one block and put into another.
+    """
+
+    def __init__(self, indent: str) -> None:
+        super().__init__()
+        self._indent = indent
+
+    def leave_ParenthesizedWhitespace(
+        self, original_node: cst.ParenthesizedWhitespace, updated_node: cst.ParenthesizedWhitespace
+    ) -> cst.ParenthesizedWhitespace:
+        if not updated_node.indent:
+            return updated_node
+        last = cst.SimpleWhitespace(self._indent + updated_node.last_line.value)
+        return updated_node.with_changes(indent=False, last_line=last)
+
+    def leave_EmptyLine(self, original_node: cst.EmptyLine, updated_node: cst.EmptyLine) -> cst.EmptyLine:
+        if not updated_node.indent or updated_node.comment is None:
+            return updated_node
+        white = cst.SimpleWhitespace(self._indent + updated_node.whitespace.value)
+        return updated_node.with_changes(indent=False, whitespace=white)
 
 
 def transform_block(
-    text: str, newline: str, change: Callable[[cst.CSTNode], cst.BaseStatement | Sequence[cst.BaseStatement]]
+    text: str, change: Callable[[cst.CSTNode, str], cst.BaseStatement | Sequence[cst.BaseStatement]]
 ) -> str:
     """Parses whole lines that hold one compound statement, indented or not, and changes it.
 
     An indented statement is parsed under a header of its own instead of being dedented, so that strings of
-    several lines stay as they are.
+    several lines stay as they are. A form feed starts the columns of its line anew, and stays in front.
+    `change` is also told the step of indentation that blocks have unless they say otherwise.
     """
-    indented = text[:1] in " \t\f"
-    header = f"if True:{newline}" if indented else ""
+    first_line = text[: len(text) - len(text.lstrip(" \t\f"))]
+    feed = first_line.rfind("\f") + 1
+    prefix, text = text[:feed], text[feed:]
+    indented = text[:1] in (" ", "\t")
+    header = _HEADER if indented else ""
     module = cst.parse_module(header + text)
     if indented:
         outer = module.body[0]
@@ -44,28 +85,39 @@ def transform_block(
         block = outer.body
         assert isinstance(block, cst.IndentedBlock)
         changed: cst.CSTNode = outer.with_changes(
-            body=block.with_changes(body=[*_listed(change(block.body[0]))])
+            body=block.with_changes(body=[*_listed(change(block.body[0], module.default_indent))])
         )
         module = module.with_changes(body=[changed])
     else:
-        module = module.with_changes(body=[*_listed(change(module.body[0]))])
-    return module.code[len(header) :]
+        module = module.with_changes(body=[*_listed(change(module.body[0], module.default_indent))])
+    return prefix + module.code[len(header) :]
 
 
 def _listed(found: cst.BaseStatement | Sequence[cst.BaseStatement]) -> Sequence[cst.BaseStatement]:
     return [found] if isinstance(found, cst.BaseStatement) else found
 
 
-def standalone(expression: cst.BaseExpression) -> cst.BaseExpression:
-    """An expression that may stand alone on a line: in parentheses if its line breaks need them."""
-    text = code(expression)
-    if "\n" not in text and "\r" not in text:
-        return expression
+def placed(text: str, column: int, new_column: int, old_indent: str, indent: str, unit: str) -> str:
+    """An expression's text at another place, where it must stand alone.
+
+    Where its line breaks need them, it gets parentheses, on lines of their own.
+
+    Args:
+      text: the expression, as it stood.
+      column: where it started.
+      new_column: where it is to start.
+      old_indent: the indentation of the line that it started on.
+      indent: the indentation of the line that it is to start on.
+      unit: one step of indentation.
+    """
+    if "\n" not in text:
+        return text
     try:
         ast.parse(f"x = {text}")
     except SyntaxError:
-        return parenthesized(expression)
-    return expression
+        inner = indent + unit
+        return f"(\n{inner}{realigned(text, column, len(inner), (old_indent, inner))}\n{indent})"
+    return realigned(text, column, new_column, (old_indent, indent))
 
 
 def parenthesized(expression: cst.BaseExpression) -> cst.BaseExpression:

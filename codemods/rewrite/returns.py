@@ -3,13 +3,57 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+import dataclasses
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 import libcst as cst
 
 from codemods.plans import FunctionPlan, ReturnForm, ReturnPlan
 from codemods.rewrite import parsing
+from codemods.rewrite.alignment import realigned
 from codemods.rewrite.dialect import Dialect, Names
+
+_PRAGMA: Final = re.compile(
+    r"#\s*(type:|noqa\b|pylint:|pyright:|mypy:|ruff:|flake8:|pyre-|nosec\b|pragma:|fmt:)"
+)
+_COVERAGE: Final = re.compile(r"#\s*pragma:")
+_ODD: Final = (cst.Yield, cst.NamedExpr, cst.GeneratorExp, cst.Tuple)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Spot:
+    """Where a value stands, and where its write goes.
+
+    Attributes:
+      column: the column at which the value starts.
+      old_indent: the indentation of the line on which it starts.
+      indent: the indentation of the write.
+      unit: one step of indentation.
+    """
+
+    column: int
+    old_indent: str
+    indent: str
+    unit: str
+
+    def behind(self, text: str) -> Spot:
+        """The spot behind some text that starts at this one."""
+        _, newline, last = text.rpartition("\n")
+        if not newline:
+            return dataclasses.replace(self, column=self.column + len(text))
+        blank = last[: len(last) - len(last.lstrip(" \t"))]
+        return dataclasses.replace(self, column=len(last), old_indent=blank)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Write:
+    """The text of one write, with the comments that belong above it and, for tools, behind it."""
+
+    text: str
+    above: tuple[str, ...] = ()
+    pragma: str = ""
 
 
 class Writer:
@@ -18,82 +62,124 @@ class Writer:
     def __init__(self, dialect: Dialect, names: Names, out: str) -> None:
         self._dialect, self._names, self._out = dialect, names, out
 
-    def write(self, form: ReturnForm, value: cst.BaseExpression | None) -> list[cst.SimpleStatementLine]:
-        """The lines that write `value`; comments between its elements go above their writes."""
-        if form == "bare":
-            return []
-        if value is None:
-            return [_line(self._dialect.store(self._names, self._out, "None"))]
+    def write(self, form: ReturnForm, value: cst.BaseExpression | None, spot: Spot) -> list[Write]:
+        """The writes of a value, whose white space holds all of its indentation.
+
+        Comments between the elements of a literal go above their writes, unless they are for tools.
+        """
+        if form == "bare" or value is None:
+            comments = tuple(parsing.comments_in(value))
+            text = "" if form == "bare" else self._dialect.store(self._names, self._out, "None")
+            return [Write(text, comments)] if text or comments else []
         if form == "leaves":
-            return self._leaves(value)
+            return list(self._leaves(value, spot))
         if form == "write":
-            return [
-                _line(self._dialect.write(self._names, self._out, parsing.code(parsing.standalone(value))))
-            ]
-        return [_line(self._dialect.store(self._names, self._out, parsing.code(parsing.as_argument(value))))]
+            return [Write(self._one(self._out, value, spot))]
+        argument = parsing.as_argument(value)
+        before, after = self._around(self._dialect.store(self._names, self._out, "\0"))
+        column = len(spot.indent + before) + (0 if argument is value else 1)
+        text = realigned(parsing.code(value), spot.column, column, (spot.old_indent, spot.indent))
+        return [Write(f"{before}{text}{after}" if argument is value else f"{before}({text}){after}")]
 
-    def kept(self, form: ReturnForm, name: str) -> list[cst.SimpleStatementLine]:
-        """The lines that write a value kept in a name."""
+    def kept(self, form: ReturnForm, name: str) -> str:
+        """The text that writes a value kept in a name."""
         text = self._dialect.write if form == "write" else self._dialect.store
-        return [_line(text(self._names, self._out, name))]
+        return text(self._names, self._out, name)
 
-    def _leaves(self, value: cst.BaseExpression) -> list[cst.SimpleStatementLine]:
-        lines = []
-        for index, element, comments in _elements(value):
-            text = parsing.code(parsing.standalone(element))
-            line = _line(self._dialect.write(self._names, f"{self._out}[{index}]", text))
-            above = [cst.EmptyLine(comment=cst.Comment(comment)) for comment in comments]
-            lines.append(line.with_changes(leading_lines=above))
-        return lines
+    def _one(self, out: str, value: cst.BaseExpression, spot: Spot) -> str:
+        before, after = self._around(self._dialect.write(self._names, out, "\0"))
+        column = len(spot.indent + before)
+        text = parsing.code(value)
+        text = parsing.placed(text, spot.column, column, spot.old_indent, spot.indent, spot.unit)
+        return f"{before}{text}{after}"
+
+    def _around(self, text: str) -> tuple[str, str]:
+        before, _, after = text.partition("\0")
+        return before, after
+
+    def _leaves(self, value: cst.BaseExpression, spot: Spot) -> Iterator[Write]:
+        pending: list[str] = []
+        for element in _elements(value, spot):
+            text = self._one(f"{self._out}[{element.index}]", element.value, element.spot)
+            pragma = "  ".join(filter(_PRAGMA.match, element.comments))
+            plain = [comment for comment in element.comments if not _PRAGMA.match(comment)]
+            yield Write(text, (*pending, *element.above, *plain), pragma)
+            pending = element.behind
 
 
-def _line(text: str) -> cst.SimpleStatementLine:
-    (line,) = parsing.statements(text)
-    assert isinstance(line, cst.SimpleStatementLine)
-    return line
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Element:
+    """One element of a literal: `comments` stand beside it, `behind` come before the next one's line."""
+
+    index: str
+    value: cst.BaseExpression
+    spot: Spot
+    above: list[str]
+    comments: list[str]
+    behind: list[str]
 
 
-def _elements(value: cst.BaseExpression) -> list[tuple[str, cst.BaseExpression, list[str]]]:
-    """Index text, expression and comments of each element of a literal."""
+def _elements(value: cst.BaseExpression, spot: Spot) -> Iterator[_Element]:
     assert isinstance(value, cst.Tuple | cst.List | cst.Dict)
-    found: list[tuple[str, cst.BaseExpression, list[str]]] = []
-    opening = value.lpar[-1].whitespace_after if value.lpar else None
-    brackets = getattr(value, "lbracket", None) or getattr(value, "lbrace", None)
-    pending = parsing.comments_in(opening) + parsing.comments_in(getattr(brackets, "whitespace_after", None))
+    opening = "".join(map(parsing.code, value.lpar))
+    above = [comment for paren in value.lpar for comment in parsing.comments_in(paren)]
+    closings: list[cst.CSTNode] = list(value.rpar)
+    if not isinstance(value, cst.Tuple):
+        left, right = (
+            (value.lbracket, value.rbracket) if isinstance(value, cst.List) else (value.lbrace, value.rbrace)
+        )
+        opening += parsing.code(left)
+        above, closings = above + parsing.comments_in(left), [right, *closings]
+    spot = spot.behind(opening)
     for number, element in enumerate(value.elements):
-        index = parsing.code(element.key) if isinstance(element, cst.DictElement) else str(number)
-        comma = element.comma
-        own, pending_next = _around_comma(comma)
-        found.append((index, element.value, pending + own))
-        pending = pending_next
-    closing = value.rpar[0].whitespace_before if value.rpar else None
-    brackets = getattr(value, "rbracket", None) or getattr(value, "rbrace", None)
-    pending += parsing.comments_in(closing) + parsing.comments_in(
-        getattr(brackets, "whitespace_before", None)
-    )
-    if pending and found:
-        found[-1][2].extend(pending)
-    return found
+        index, before, comments = str(number), "", []
+        if isinstance(element, cst.DictElement):
+            index = parsing.code(element.key)
+            colon = (element.whitespace_before_colon, element.whitespace_after_colon)
+            before = f"{index}{parsing.code(colon[0])}:{parsing.code(colon[1])}"
+            comments = [comment for space in colon for comment in parsing.comments_in(space)]
+        own, behind = _around_comma(element.comma)
+        if number == len(value.elements) - 1 and closings:
+            beside, below = _around(getattr(closings[0], "whitespace_before", None))
+            own += beside
+            own += behind + below + [c for paren in closings[1:] for c in parsing.comments_in(paren)]
+            behind = []
+        yield _Element(index, element.value, spot.behind(before), above, comments + own, behind)
+        comma = parsing.code(element.comma) if isinstance(element.comma, cst.Comma) else ""
+        spot = spot.behind(before + parsing.code(element.value) + comma)
+        above = []
 
 
 def _around_comma(comma: cst.Comma | cst.MaybeSentinel) -> tuple[list[str], list[str]]:
     """The comments that belong to the element before a comma, and those of the next one."""
     if not isinstance(comma, cst.Comma):
         return [], []
-    after = comma.whitespace_after
-    own = parsing.comments_in(comma.whitespace_before)
-    if isinstance(after, cst.ParenthesizedWhitespace):
-        own += parsing.comments_in(after.first_line)
-        return own, [c for line in after.empty_lines for c in parsing.comments_in(line)]
-    return own, []
+    beside, below = _around(comma.whitespace_after)
+    return parsing.comments_in(comma.whitespace_before) + beside, below
+
+
+def _around(space: object) -> tuple[list[str], list[str]]:
+    """The comments of white space: on the line that it starts on, and on lines of their own."""
+    if not isinstance(space, cst.ParenthesizedWhitespace):
+        return [], []
+    below = [comment for line in space.empty_lines for comment in parsing.comments_in(line)]
+    return parsing.comments_in(space.first_line), below
 
 
 class ReturnRewriter(cst.CSTTransformer):
-    """Rewrites the returns of one function, matched with their plans by their order in the text."""
+    """Rewrites the returns of one function, matched with their plans by their order in the text.
 
-    def __init__(self, plan: FunctionPlan, writer: Writer, depths: Mapping[ast.Return, int]) -> None:
+    Args:
+      indent: the indentation of the `def`.
+      unit: one step of indentation, for blocks that do not say it themselves.
+    """
+
+    def __init__(
+        self, plan: FunctionPlan, writer: Writer, depths: Mapping[ast.Return, int], indent: str, unit: str
+    ) -> None:
         super().__init__()
         self._plan, self._writer, self._depths = plan, writer, depths
+        self._indents, self._unit = [indent], unit
         self._pending = list(plan.returns)
         self._withs: list[cst.With] = []
         self._behind: dict[cst.With, ReturnPlan] = {}
@@ -110,6 +196,16 @@ class ReturnRewriter(cst.CSTTransformer):
     def visit_ClassDef(self, node: cst.ClassDef) -> bool:
         return False
 
+    def visit_IndentedBlock(self, node: cst.IndentedBlock) -> None:
+        step = self._unit if node.indent is None else node.indent
+        self._indents.append(self._indents[-1] + step)
+
+    def leave_IndentedBlock(
+        self, original_node: cst.IndentedBlock, updated_node: cst.IndentedBlock
+    ) -> cst.IndentedBlock:
+        self._indents.pop()
+        return updated_node
+
     def visit_With(self, node: cst.With) -> None:
         self._withs.append(node)
 
@@ -120,9 +216,8 @@ class ReturnRewriter(cst.CSTTransformer):
         plan = self._behind.get(original_node)
         if plan is None:
             return updated_node
-        return cst.FlattenSentinel(
-            [updated_node, *self._writer.kept(plan.form, self._plan.kept), _line("return")]
-        )
+        lines = [_line(self._writer.kept(plan.form, self._plan.kept)), _line("return")]
+        return cst.FlattenSentinel([updated_node, *lines])
 
     def visit_Return(self, node: cst.Return) -> None:
         plan = self._pending.pop(0)
@@ -142,11 +237,8 @@ class ReturnRewriter(cst.CSTTransformer):
         assert isinstance(statement, cst.Return)
         if plan.after is not None:
             return updated_node.with_changes(body=[self._keep(statement)])
-        lines = [*self._writer.write(plan.form, statement.value), _bare(statement)]
-        first = lines[0]
-        lines[0] = first.with_changes(leading_lines=[*updated_node.leading_lines, *first.leading_lines])
-        lines[-1] = lines[-1].with_changes(trailing_whitespace=updated_node.trailing_whitespace)
-        return cst.FlattenSentinel(lines)
+        bare = cst.SimpleStatementLine([cst.Return(semicolon=statement.semicolon)])
+        return cst.FlattenSentinel(_lines(self._writes(statement, plan), bare, updated_node))
 
     def leave_SimpleStatementSuite(
         self, original_node: cst.SimpleStatementSuite, updated_node: cst.SimpleStatementSuite
@@ -167,13 +259,60 @@ class ReturnRewriter(cst.CSTTransformer):
         assert isinstance(last, cst.Return)
         if plan.after is not None:
             return [*body[:-1], self._keep(last)]
-        written = [line.body[0] for line in self._writer.write(plan.form, last.value)]
+        written = [parsing.small_statement(w.text) for w in self._writes(last, plan) if w.text]
         return [*body[:-1], *written, cst.Return(semicolon=last.semicolon)]
 
+    def _writes(self, statement: cst.Return, plan: ReturnPlan) -> list[Write]:
+        value, spot = self._value(statement)
+        return self._writer.write(plan.form, value, spot)
+
+    def _value(self, statement: cst.Return) -> tuple[cst.BaseExpression | None, Spot]:
+        """A returned value, its white space made absolute, and where it stands."""
+        indent = self._indents[-1]
+        space = statement.whitespace_after_return
+        gap = space.value if isinstance(space, cst.SimpleWhitespace) else " "
+        spot = Spot(len(indent), indent, indent, self._unit).behind(f"return{gap}")
+        if statement.value is None:
+            return None, spot
+        value = statement.value.visit(parsing.Absolute(indent))
+        assert isinstance(value, cst.BaseExpression)
+        is_plain = len(value.lpar) == 1 and not isinstance(value, _ODD) and "\n" not in parsing.code(value)
+        if not gap and is_plain:
+            value = value.with_changes(lpar=[], rpar=[])  # `return(x)`, where they stood for a space
+        return value, spot
+
     def _keep(self, statement: cst.Return) -> cst.BaseSmallStatement:
-        value = parsing.code(statement.value) if statement.value else "None"
-        return parsing.small_statement(f"{self._plan.kept} = {value}")
+        value, spot = self._value(statement)
+        text = "None" if value is None else parsing.code(value)
+        column = len(f"{spot.indent}{self._plan.kept} = ")
+        text = parsing.placed(text, spot.column, column, spot.old_indent, spot.indent, spot.unit)
+        return parsing.small_statement(f"{self._plan.kept} = {text}")
 
 
-def _bare(statement: cst.Return) -> cst.SimpleStatementLine:
-    return cst.SimpleStatementLine([cst.Return(semicolon=statement.semicolon)])
+def _lines(
+    writes: Sequence[Write], bare: cst.SimpleStatementLine, former: cst.SimpleStatementLine
+) -> list[cst.SimpleStatementLine]:
+    """Writes and their bare `return` in place of the line that held the former one, comments included."""
+    lines, pending = [], list(former.leading_lines)
+    end = former.trailing_whitespace
+    pragma = end.comment.value if end.comment and _PRAGMA.match(end.comment.value) else ""
+    has_text = any(write.text for write in writes)
+    for write in writes:
+        pending += [cst.EmptyLine(comment=cst.Comment(comment)) for comment in write.above]
+        if write.text:
+            trailing = _trailing(write.pragma or pragma)
+            lines.append(_line(write.text).with_changes(leading_lines=pending, trailing_whitespace=trailing))
+            pending = []
+    if pragma and has_text and not _COVERAGE.match(pragma):
+        end = cst.TrailingWhitespace(newline=end.newline)
+    return [*lines, bare.with_changes(leading_lines=pending, trailing_whitespace=end)]
+
+
+def _trailing(comment: str) -> cst.TrailingWhitespace:
+    if not comment:
+        return cst.TrailingWhitespace()
+    return cst.TrailingWhitespace(cst.SimpleWhitespace("  "), cst.Comment(comment))
+
+
+def _line(text: str) -> cst.SimpleStatementLine:
+    return cst.SimpleStatementLine([parsing.small_statement(text)])

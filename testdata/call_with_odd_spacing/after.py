@@ -13,4 +13,4 @@ def _host(ctx, out, x, y):
 def main():
     s = jax.ShapeDtypeStruct((2,), jnp.float32); x = jnp.arange(2.0)  # noqa: E702
     print(bufcb.buffer_callback (_host,s)(x,x).tolist())
-    print(bufcb.buffer_callback( _host, s, vmap_method = 'sequential' )(x, y = x).tolist())
+    print(bufcb.buffer_callback( _host, s, vmap_method = 'sequential' )( x, y = x ).tolist())

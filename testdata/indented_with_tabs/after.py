@@ -32,10 +32,7 @@ def norm(x, order):
 	return bufcb.buffer_callback(
 		_norm,  # rows
 		leaf if order == 1 else (leaf, jax.ShapeDtypeStruct(x.shape, x.dtype)),
-	)(
-		x,
-		order,
-	), y
+	)(x, order), y
 
 
 def main():

@@ -20,9 +20,7 @@ def g(x):
         _fftshift,
         jax.ShapeDtypeStruct(x.shape, x.dtype),
         vmap_method="broadcast_all",
-    )(
-        x,
-    )
+    )(x)
 
 
 def main():

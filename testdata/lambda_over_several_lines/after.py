@@ -16,9 +16,7 @@ def run(x):
     return bufcb.buffer_callback(
         _where,
         jax.ShapeDtypeStruct(x.shape, x.dtype),
-    )(
-        x,
-    )
+    )(x)
 
 
 def main():

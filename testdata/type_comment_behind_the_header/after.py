@@ -7,8 +7,8 @@ import numpy as np
 def _halved(ctx, out, x):  # type: (...) -> None
     """Halves."""
     x = np.asarray(x)
-    out[...] = np.multiply(x, np.float32(0.5))
-    return  # type: ignore[no-any-return]
+    out[...] = np.multiply(x, np.float32(0.5))  # type: ignore[no-any-return]
+    return
 
 
 def main():

@@ -17,9 +17,7 @@ def negate(x):
         _negate,
         jax.ShapeDtypeStruct(x.shape, x.dtype),
         vmap_method=METHOD if x.ndim else "sequential",
-    )(
-        x,
-    )
+    )(x)
 
 
 def main():
