@@ -178,7 +178,8 @@ def findings(text: bytes) -> collections.Counter:
     """Pyflakes' messages without their places; a text that does not compile is a finding as well."""
     stream = io.StringIO()
     pyflakes.api.check(text, "program.py", pyflakes.reporter.Reporter(stream, stream))
-    return collections.Counter(line.partition(" ")[2] for line in stream.getvalue().splitlines())
+    messages = [line.partition(" ")[2] for line in stream.getvalue().splitlines()]
+    return collections.Counter(re.sub(r" from line \d+$", "", message) for message in messages)
 
 
 @each_pair

@@ -1,0 +1,33 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def _norm(x, order):
+    """Of each row.
+
+    On the host.
+    """
+    x = np.asarray(x)
+    if int(order) == 1:
+        return np.abs(x).max(axis=1)
+    return np.linalg.norm(x, axis=1), np.ones_like(x)
+
+
+def norm(x, order):
+    text = """two
+    lines"""
+    del text
+    leaf = jax.ShapeDtypeStruct(x.shape[:1], x.dtype)
+    y = jax.pure_callback(lambda v: np.linalg.norm(v, axis=1), leaf, x)
+    return jax.pure_callback(
+        _norm,  # rows
+        leaf if order == 1 else (leaf, jax.ShapeDtypeStruct(x.shape, x.dtype)),
+        x,
+        order,
+    ), y
+
+
+def main():
+    x = jnp.eye(2)
+    print(norm(x, 1)[0].tolist(), norm(x, 2)[0][0].tolist())
