@@ -131,9 +131,16 @@ def _lower_host(ctx: LoweringRuleContext, *operands: Any, **params: Any) -> Sequ
         function(context, *inputs, *outputs)
         return tuple(output.view(np.ndarray) for output in outputs)
 
-    return _jax.emit_host_callback(
+    results = _jax.emit_host_callback(
         ctx, call, operands, sharding=params["sharding"], has_side_effect=params["has_side_effect"]
     )
+    if params["sharding"] is None or _jax.device_count(ctx) == 1:
+        return results
+    # Without an operation in between, XLA returns zeros for a result on another device than the first.
+    return [
+        _jax.lower_function(ctx, lax.optimization_barrier, result, aval, aval)
+        for result, aval in zip(results, _jax.avals_out(ctx), strict=True)
+    ]
 
 
 # The rule of each platform, where the computation runs on one device or sees one device's shard. One entry

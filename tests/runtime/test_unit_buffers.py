@@ -60,20 +60,20 @@ DERIVED: list[Callable[[Any], Any]] = [
     lambda x: x.clip(0, 1),
     lambda x: x.flat[1:3],
     lambda x: next(iter(x)),
-    lambda x: np.sin(x),
+    np.sin,
     lambda x: np.dot(x, x.T),
     lambda x: np.concatenate([x, x]),
     lambda x: np.stack((x, x)),
-    lambda x: np.zeros_like(x),
+    np.zeros_like,
     lambda x: np.linalg.norm(x, axis=0),
     lambda x: np.broadcast_to(x, (2, *x.shape), subok=True),
     lambda x: np.where(x > 0, x, 0),
     lambda x: np.einsum("ij->j", x),
-    lambda x: copy.copy(x),
-    lambda x: copy.deepcopy(x),
+    copy.copy,
+    copy.deepcopy,
     lambda x: pickle.loads(pickle.dumps(x)),
-    lambda x: np.array(x),
-    lambda x: np.asarray(x),
+    np.array,
+    np.asarray,
     lambda x: np.asarray(x, dtype=np.float64),
 ]
 
@@ -88,7 +88,9 @@ def test_derived_arrays_are_plain(i: int, kind: Any) -> None:
     np.testing.assert_array_equal(derived, expected)
 
 
-@pytest.mark.parametrize("reduce", [np.sum, lambda x: x.sum(), lambda x: x.mean(), lambda x: x.max(), lambda x: x[0]])
+@pytest.mark.parametrize(
+    "reduce", [np.sum, lambda x: x.sum(), lambda x: x.mean(), lambda x: x.max(), lambda x: x[0]]
+)
 def test_scalars_are_numpy_scalars(reduce: Any) -> None:
     assert type(reduce(as_input([1.0, 2.0]))) is np.float32
 
@@ -131,7 +133,12 @@ class TestWrite:
         ("dtype", "x64", "value", "error"),
         [
             (np.float32, False, 1.5, None),
-            (np.float32, True, 1.5, "Incorrect output dtype for return value #2: Expected: float32, Actual: float64"),
+            (
+                np.float32,
+                True,
+                1.5,
+                "Incorrect output dtype for return value #2: Expected: float32, Actual: float64",
+            ),
             (np.float64, True, 1.5, None),
             (np.int32, False, np.int64(3), None),
             (np.int32, True, np.int64(3), "Expected: int32, Actual: int64"),
@@ -159,7 +166,7 @@ class TestWrite:
         assert outs[0].tolist() == [0, 0]
 
     def test_values_that_lie_in_the_outputs(self) -> None:
-        """As with an aliased output that is swapped with another: the first write must not change the second."""
+        """As with an aliased output that is swapped with another."""
         outs = [as_output(2, index=0), as_output(2, index=1)]
         np.asarray(outs[0])[...] = 1
         np.asarray(outs[1])[...] = 2
@@ -230,7 +237,9 @@ class TestReferences:
 
 
 class TestCanary:
-    @pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.uint16, np.float16, ml_dtypes.bfloat16, np.complex64])
+    @pytest.mark.parametrize(
+        "dtype", [np.bool_, np.int8, np.uint16, np.float16, ml_dtypes.bfloat16, np.complex64]
+    )
     def test_partly_written(self, dtype: Any) -> None:
         array = raw(np.zeros((2, 3)), dtype)
 
