@@ -1,5 +1,6 @@
 """Everything that `bufcb` needs from JAX beyond its documented API, in one file.
- Each entry says what it is for and which public API would replace it. The rest of the package imports from
+
+Each entry says what it is for and which public API would replace it. The rest of the package imports from
 here and from JAX's public modules only, so that a JAX release that moves an internal name breaks this file
 and no other.
 

@@ -1,6 +1,7 @@
 """What a callback is handed: NumPy-backed buffers, and the execution context.
- A `Buffer` is a view of memory that XLA owns for the time of the call. It is built in two steps, `r =
-raw.__array__()` and `r.view(Buffer)`: NumPy makes `r` the base of every view derived from it, so the
+
+A `Buffer` is a view of memory that XLA owns for the time of the call. It is built in two steps, an array
+`r = raw.__array__()` and `r.view(Buffer)`: NumPy makes `r` the base of every view derived from it, so the
 reference count of `r` tells whether anything still looks at the memory when the callback has returned.
 """
 

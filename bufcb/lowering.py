@@ -1,5 +1,6 @@
 """How the primitive reaches XLA: one rule per platform.
- On CPU, XLA's own handler for buffer callbacks calls the trampoline with its buffers. Everywhere else, and
+
+On CPU, XLA's own handler for buffer callbacks calls the trampoline with its buffers. Everywhere else, and
 wherever XLA would partition the computation over several devices, the *host path* calls it with host arrays,
 through the custom call that `jax.pure_callback` lowers to.
 """
