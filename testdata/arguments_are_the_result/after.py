@@ -12,8 +12,7 @@ def _host(ctx, out, x, y):
 
 def _swap(ctx, out, t):
     a, b = t
-    out[0][...] = b
-    out[1][...] = a
+    bufcb.store(out, (b, a))
     return
 
 

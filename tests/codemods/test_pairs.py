@@ -38,6 +38,8 @@ from codemods import cli, diagnostics
 ROOT = Path(__file__).parents[2]
 TESTDATA = ROOT / "testdata"
 HARNESS = Path(__file__).with_name("harness.py")
+# Every pair must also print the same when it is migrated with these on top of its own options.
+OTHER_OPTIONS = [("--target", "jax"), ("--arrays", "jax")]
 KEYS = {"options", "exit", "sites", "notes", "findings", "printed"}
 
 
@@ -85,9 +87,9 @@ each_pair = pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.folder.
 
 
 @functools.cache
-def migrated(pair: Pair, which: str, folder: Path) -> Migrated:
-    program = pair.lay_out(folder / pair.folder.name / which, getattr(pair, which))
-    arguments = [str(program), "--write", "--format", "json", *pair.settings.get("options", [])]
+def migrated(pair: Pair, which: str, folder: Path, *more: str) -> Migrated:
+    program = pair.lay_out(folder / pair.folder.name / "_".join((which, *more)), getattr(pair, which))
+    arguments = [str(program), "--write", "--format", "json", *pair.settings.get("options", []), *more]
     result = CliRunner().invoke(cli.migrate, arguments)
     files = json.loads(result.stdout)["files"]
     report = next((file for file in files if Path(file["path"]).name == "program.py"), {})
@@ -96,20 +98,20 @@ def migrated(pair: Pair, which: str, folder: Path) -> Migrated:
 
 @pytest.fixture(scope="module")
 def migrate(tmp_path_factory):
-    """`migrate(pair, "before")`: each text is migrated once for all tests."""
+    """`migrate(pair, "before", *options)`: each text is migrated once for all tests."""
     folder = tmp_path_factory.mktemp("migrated")
-    return lambda pair, which: migrated(pair, which, folder)
+    return lambda pair, which, *more: migrated(pair, which, folder, *more)
 
 
 @pytest.fixture(scope="module")
-def printed(tmp_path_factory):
-    """What `main()` of every program prints, by pair and `before` or `after`."""
+def printed(tmp_path_factory, migrate):
+    """What `main()` of every program prints, by pair and `before`, `after` or other options."""
     folder = tmp_path_factory.mktemp("programs")
+    texts = {(pair, "after"): pair.after for pair in PAIRS}
+    texts |= {(pair, "before"): pair.before for pair in PAIRS if "printed" not in pair.settings}
+    texts |= {(pair, more): migrate(pair, "before", *more).data for more in OTHER_OPTIONS for pair in PAIRS}
     programs = {
-        (pair, which): pair.lay_out(folder / which / pair.folder.name, getattr(pair, which)).parent
-        for pair in PAIRS
-        for which in ("before", "after")
-        if not (which == "before" and "printed" in pair.settings)
+        key: key[0].lay_out(folder / str(n), text).parent for n, (key, text) in enumerate(texts.items())
     }
     environment = {**os.environ, "JAX_PLATFORMS": "cpu", "PYTHONPATH": str(ROOT)}
     command = [sys.executable, str(HARNESS), *map(str, programs.values())]
@@ -249,6 +251,15 @@ def test_after_prints_what_before_prints(pair, printed):
     expected = pair.settings.get("printed") or printed[pair, "before"]
     assert "Traceback" not in expected and expected.strip()
     assert printed[pair, "after"] == expected
+
+
+@pytest.mark.parametrize("more", OTHER_OPTIONS, ids=" ".join)
+@each_pair
+def test_other_options_change_nothing_that_is_printed(pair, more, migrate, printed):
+    text = migrate(pair, "before", *more).data
+    assert printed[pair, more] == printed[pair, "after"]
+    undefined = {message for message in findings(text) - findings(pair.before) if "undefined" in message}
+    assert not undefined
 
 
 # ---------------------------------------------------------------------------------------- all pairs

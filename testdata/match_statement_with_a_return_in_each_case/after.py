@@ -1,0 +1,30 @@
+import bufcb
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+SHAPE = (3,)
+
+
+def run(x, mode):
+    def window(ctx, out, values):
+        values = np.asarray(values)
+        match mode:
+            case "hann":
+                out[...] = values * np.hanning(3).astype(np.float32)
+                return
+            case "box" | "flat":
+                out[...] = np.array(values)
+                return
+            case _:
+                # an unknown window is no window
+                out[...] = np.zeros_like(values)
+                return
+
+    return bufcb.buffer_callback(window, jax.ShapeDtypeStruct(SHAPE, jnp.float32))(x)
+
+
+def main():
+    x = jnp.array([1.0, 2.0, 3.0])
+    for mode in ("hann", "box", "none"):
+        print(mode, run(x, mode).tolist())
