@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -12,6 +13,7 @@ from codemods.names import BindingKind, FunctionNode, Module, parameters
 from codemods.resolve import Resolved
 from codemods.sites import CallSite
 
+# Methods whose result is one array, of an object that is one.
 _ARRAY_METHODS: Final = frozenset(
     "astype reshape ravel flatten sum mean prod std var max min cumsum cumprod transpose squeeze swapaxes "
     "clip round dot argmax argmin argsort trace".split()
@@ -24,6 +26,7 @@ _JNP_OTHER: Final = frozenset(
 )
 _DTYPES: Final = frozenset("int8 int16 int32 uint8 uint16 uint32 float16 bfloat16 float32 complex64".split())
 _DEPTH: Final = 5
+_KEY_NAME: Final = re.compile(r"(^|_)(sub)?(key|keys|rng|rngs|prng)(_|\d|$)", re.IGNORECASE)
 
 
 class Blurred(Exception):
@@ -37,10 +40,21 @@ class Supplied:
     Attributes:
       argument: what is known of the values.
       always: whether every call site supplies it; else some leave it to its default.
+      may_be_key: whether a call site may pass a typed random key.
     """
 
     argument: Argument
     always: bool
+    may_be_key: bool = False
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Seen:
+    """One parameter as one call site sees it; `certain` unless a star may or may not reach it."""
+
+    argument: Argument
+    certain: bool = True
+    may_be_key: bool = False
 
 
 def supplied(
@@ -51,8 +65,9 @@ def supplied(
     names = [p.arg for p in parameters(function.args) if any(p.arg in found for found in per_site)]
     return {
         name: Supplied(
-            _common([found[name][0] for found in per_site if name in found]),
-            all(name in found and found[name][1] for found in per_site),
+            _common([found[name].argument for found in per_site if name in found]),
+            all(name in found and found[name].certain for found in per_site),
+            any(name in found and found[name].may_be_key for found in per_site),
         )
         for name in names
     }
@@ -64,17 +79,15 @@ def _common(arguments: list[Argument]) -> Argument:
     return Argument(form, dtypes.pop() if len(dtypes) == 1 else None)
 
 
-def _of_site(
-    function: FunctionNode, site: CallSite, resolved: Resolved, module: Module
-) -> dict[str, tuple[Argument, bool]]:
+def _of_site(function: FunctionNode, site: CallSite, resolved: Resolved, module: Module) -> dict[str, _Seen]:
     """Each supplied parameter, and whether it surely is."""
     arguments = function.args
     positional = [*arguments.posonlyargs, *arguments.args]
     free = positional[resolved.implicit + resolved.bound.positional :]
-    found: dict[str, tuple[Argument, bool]] = {}
+    found: dict[str, _Seen] = {}
     if site.is_partial:
         return {
-            p.arg: (Argument(), not _has_default(p, arguments))
+            p.arg: _Seen(Argument(), not _has_default(p, arguments))
             for p in parameters(arguments)
             if _is_free(p, free, arguments, resolved)
         }
@@ -84,28 +97,30 @@ def _of_site(
         if starred:
             for parameter in free[index:]:
                 if parameter.arg not in resolved.bound.keywords:
-                    found[parameter.arg] = (Argument(), not _has_default(parameter, arguments))
+                    found[parameter.arg] = _Seen(Argument(), not _has_default(parameter, arguments))
             break
         if index < len(free):
-            found[free[index].arg] = (argument(value, module), True)
+            found[free[index].arg] = _seen(value, module)
     if arguments.vararg and (starred or len(site.args) > len(free)):
-        found[arguments.vararg.arg] = (Argument("tree"), True)
+        found[arguments.vararg.arg] = _Seen(Argument("tree"))
     if not starred and len(site.args) > len(free) and not arguments.vararg:
         raise Blurred("The call passes more arguments than the callback takes.")
     _keywords(site, arguments, found, module)
     return found
 
 
-def _keywords(
-    site: CallSite, arguments: ast.arguments, found: dict[str, tuple[Argument, bool]], module: Module
-) -> None:
+def _seen(node: ast.expr, module: Module) -> _Seen:
+    return _Seen(argument(node, module), may_be_key=may_be_key(node, module))
+
+
+def _keywords(site: CallSite, arguments: ast.arguments, found: dict[str, _Seen], module: Module) -> None:
     by_name = {p.arg for p in (*arguments.args, *arguments.kwonlyargs)}
     for keyword in site.keywords:
         assert keyword.arg is not None
         if keyword.arg in by_name:
-            found[keyword.arg] = (argument(keyword.value, module), True)
+            found[keyword.arg] = _seen(keyword.value, module)
         elif arguments.kwarg:
-            found[arguments.kwarg.arg] = (Argument("tree"), True)
+            found[arguments.kwarg.arg] = _Seen(Argument("tree"))
         else:
             raise Blurred(f"The callback takes no keyword `{keyword.arg}`.")
 
@@ -137,23 +152,36 @@ def default_of(parameter: ast.arg, arguments: ast.arguments) -> ast.expr | None:
     return None
 
 
+def may_be_key(node: ast.expr, module: Module) -> bool:
+    """Whether an argument may be a typed random key: made by `jax.random`, or named as one."""
+    if isinstance(node, ast.Name):
+        binding = module.sole_binding(node)
+        if binding is not None and binding.value is not None and may_be_key(binding.value, module):
+            return True
+        return bool(_KEY_NAME.search(node.id))
+    if isinstance(node, ast.Attribute):
+        return bool(_KEY_NAME.search(node.attr))
+    if isinstance(node, ast.Subscript):
+        return may_be_key(node.value, module)
+    return isinstance(node, ast.Call) and any(o.startswith("jax.random.") for o in module.origins(node.func))
+
+
 def argument(node: ast.expr, module: Module, depth: int = 0) -> Argument:
     """What an argument expression shows: whether it is one array, and of which dtype."""
     match node:
         case ast.Constant(value=bool() | int() | float() | complex()):
             return Argument("array")
-        case ast.BinOp(op=op, left=left, right=right):
-            sides = [argument(side, module, depth + 1).form for side in (left, right)]
-            if "array" in sides or not isinstance(op, ast.Add | ast.Mult | ast.Mod | ast.BitOr):
-                return Argument("array")
-        case ast.Compare(ops=[ast.Lt() | ast.Gt() | ast.LtE() | ast.GtE()]):
-            return Argument("array")
-        case ast.UnaryOp(op=ast.USub() | ast.Invert()):
-            return Argument("array")
-        case ast.Attribute(attr="T" | "mT"):
-            return Argument("array")
+        case ast.BinOp(left=left, right=right):
+            # A sparse matrix has operators, too, so both sides must be arrays.
+            sides = [argument(side, module, depth + 1) for side in (left, right)]
+            if all(side.form == "array" for side in sides):
+                return Argument("array", sides[0].dtype if sides[0].dtype == sides[1].dtype else None)
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
+            return argument(operand, module, depth + 1)
+        case ast.Attribute(value=value, attr="T" | "mT"):
+            return argument(value, module, depth + 1)
         case ast.Call():
-            return _of_call(node, module)
+            return _of_call(node, module, depth)
         case ast.Name() if depth < _DEPTH:
             binding = module.sole_binding(node)
             if binding and binding.kind is BindingKind.ASSIGNMENT and binding.value is not None:
@@ -161,7 +189,7 @@ def argument(node: ast.expr, module: Module, depth: int = 0) -> Argument:
     return Argument()
 
 
-def _of_call(node: ast.Call, module: Module) -> Argument:
+def _of_call(node: ast.Call, module: Module, depth: int) -> Argument:
     origin = module.origin(node.func) or ""
     prefix, _, name = origin.rpartition(".")
     if prefix in ("jax.numpy", "jax.nn", "jax.scipy.special") and name not in _JNP_OTHER:
@@ -169,6 +197,8 @@ def _of_call(node: ast.Call, module: Module) -> Argument:
     if origin == "jax.lax.stop_gradient" and node.args:
         return argument(node.args[0], module, 1)
     if isinstance(node.func, ast.Attribute) and node.func.attr in _ARRAY_METHODS and not origin:
+        if argument(node.func.value, module, depth + 1).form != "array":
+            return Argument()
         dtype = _dtype_name(node.args[0], module) if node.func.attr == "astype" and node.args else None
         return Argument("array", dtype)
     return Argument()

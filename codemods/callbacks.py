@@ -11,14 +11,17 @@ from typing import Final
 from codemods.arguments import Blurred, Supplied, default_of, supplied
 from codemods.bodies import BodyReport, Obstacle, Usage, Use, analyse
 from codemods.free_names import FreeNames
+from codemods.hoisting import why_not_hoisted
 from codemods.model import Diagnostic, Options, Status
 from codemods.names import FunctionNode, Module, is_private, parameters
+from codemods.ordering import why_not_reordered
 from codemods.plans import (
     Conversion,
     FunctionPlan,
     How,
     ModulePlan,
     ReturnForm,
+    ReturnPlan,
     SiblingPlan,
     SitePlan,
 )
@@ -32,6 +35,7 @@ from codemods.suppressions import Suppressions
 
 ACCEPTED_BY_NUMPY: Final = frozenset({"BC104", "BC111", "BC112"})
 
+_BY_CHOICE: Final = Opaque("BC117", "`--arrays jax` keeps every callback as it is.")
 _NEEDS_NONE: Final = frozenset({Use.INQUIRY, Use.CONVERTED})
 
 
@@ -87,6 +91,8 @@ class Planner:
                 found = resolve(site.callback, self.module, callbacks)
                 if isinstance(found, Resolved) and suppressions.covers_definition(found.function):
                     found = Opaque("BC004", "The callback is left alone, as its comment asks.")
+                if isinstance(found, Opaque) and found.arrays == "numpy" and self.options.arrays == "jax":
+                    found = _BY_CHOICE
                 if isinstance(found, Opaque):
                     plans[site] = self._adapted(
                         site, Diagnostic(found.code, found.reason, found.way_out), found.arrays
@@ -113,9 +119,8 @@ class Planner:
 
     def _unsorted(self, site: CallSite) -> str | None:
         """Why a sorted-out call is still only renamed: its options cannot move, or come later."""
-        for option in site.options:
-            if not _is_settled(option.value):
-                return f"`{option.arg}=` is computed between the arguments, and would move in front of them."
+        if (why := why_not_reordered(site, self.module)) is not None:
+            return why
         if site.is_partial and not self._only_called_plainly(site):
             return "The partial may be called with options of `pure_callback` itself."
         return None
@@ -148,7 +153,7 @@ class Planner:
     def _group(self, group: _Group) -> dict[Site, SitePlan]:
         try:
             if self.options.arrays == "jax":
-                raise _Adapted(Diagnostic("BC117", "`--arrays jax` keeps every callback as it is."))
+                raise _Adapted(Diagnostic(_BY_CHOICE.code, _BY_CHOICE.reason))
             return self._rewritten(group)
         except _Adapted as stop:
             return {site: self._adapted(site, stop.diagnostic) for site, _ in group.calls}
@@ -162,6 +167,7 @@ class Planner:
         if report.obstacle is not None:
             raise _Adapted(self._of_obstacle(report.obstacle))
         self._check_writes(report)
+        self._check_keys(found, report)
         spec = self._spec(group)
         if self._in_place(group):
             plan = self._function_plan(group, found, report, spec)
@@ -251,6 +257,18 @@ class Planner:
                     )
                 )
 
+    def _check_keys(self, found: Mapping[str, Supplied], report: BodyReport) -> None:
+        """A typed random key is no array, which an unused parameter does not notice."""
+        for name, seen in found.items():
+            if seen.may_be_key and report.usages[name].uses <= {Use.INQUIRY}:
+                raise _Adapted(
+                    Diagnostic(
+                        "BC119",
+                        f"`{name}` may be a typed random key, which is no buffer.",
+                        "Pass `jax.random.key_data(...)` of it, or leave the parameter out.",
+                    )
+                )
+
     def _spec(self, group: _Group) -> Spec:
         found = {structure(site.spec, self.module) for site, _ in group.calls}
         return found.pop() if len(found) == 1 else Spec("unknown")
@@ -291,7 +309,7 @@ class Planner:
         if any(r.via for _, r in group.calls):
             self._check_variable(function)
             return
-        reason = self._why_not_hoisted(function)
+        reason = why_not_hoisted(function, self.module, self.source)
         if reason:
             raise _Adapted(Diagnostic("BC108", reason, "Write it as a `def` to have it rewritten."))
 
@@ -323,44 +341,6 @@ class Planner:
         before = self.source.text[self.source.line_start(first) : self.source.start(statement)]
         after = self.source.text[self.source.end(statement) : self.source.line_end(last)].strip()
         return not before.strip() and (not after or after.startswith("#"))
-
-    def _why_not_hoisted(self, function: ast.Lambda) -> str | None:
-        defaults = [d for d in (*function.args.defaults, *function.args.kw_defaults) if d is not None]
-        if not all(isinstance(d, ast.Name | ast.Constant) for d in defaults):
-            return "A default of the lambda is more than a name or a constant."
-        statement = self.module.statement(function)
-        if self.module.enclosing_class(statement) is not None:
-            return "The lambda stands in the body of a class."
-        if self._needs_inner_names(function, statement):
-            return "The lambda reads variables of a comprehension or of an outer lambda."
-        if not self._starts_line(statement):
-            return "The statement around the lambda does not start its line."
-        if any(
-            isinstance(n, ast.NamedExpr | ast.Yield | ast.YieldFrom | ast.Await) for n in ast.walk(function)
-        ):
-            return "The lambda binds or yields inside an expression."
-        if _binds_before(statement, function):
-            return "The statement binds names that a default of the lambda reads."
-        return None
-
-    def _starts_line(self, statement: ast.stmt) -> bool:
-        if getattr(statement, "decorator_list", []):
-            return True
-        line = self.source.line_text(statement.lineno)
-        before = self.source.text[self.source.line_start(statement.lineno) : self.source.start(statement)]
-        is_elif = isinstance(statement, ast.If) and line.lstrip(" \t\f").startswith("elif")
-        return not before.strip() and not is_elif
-
-    def _needs_inner_names(self, function: ast.Lambda, statement: ast.stmt) -> bool:
-        outer = self.module.scopes[statement]
-        inner = []
-        for scope in self.module.scopes[function].enclosing():
-            if scope is outer or scope is self.module.opened.get(statement):
-                break
-            inner.append(scope)
-        reads = [n for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
-        homes = {self.module.home(n.id, self.module.scopes[n]) for n in reads}
-        return any(scope in homes for scope in inner)
 
     # Plans.
 
@@ -394,7 +374,7 @@ class Planner:
             returns,
             result,
             spec,
-            report.falls_through and spec.kind != "empty",
+            report.falls_through and spec.kind != "empty" and not _ends_in_kept(function, returns),
             self.free.choose(("result", "result_value", "_result"), taken | {context, out}),
             self._jax_annotated(function, conversions),
         )
@@ -624,6 +604,11 @@ def _without_runtime(plan: SitePlan) -> SitePlan:
     )
 
 
+def _ends_in_kept(function: FunctionNode, returns: Sequence[ReturnPlan]) -> bool:
+    """Whether a function ends in the write of a kept value."""
+    return isinstance(function, ast.FunctionDef) and any(p.after is function.body[-1] for p in returns)
+
+
 def _position(group: _Group) -> int:
     return group.resolved.implicit + group.resolved.bound.positional
 
@@ -634,26 +619,3 @@ def _documents_returns(function: FunctionNode) -> bool:
     return (
         text is not None and re.search(r"^\s*(Returns?:?|:returns?:.*)\s*$", text, re.MULTILINE) is not None
     )
-
-
-def _is_settled(node: ast.expr) -> bool:
-    """Whether an option's value may be evaluated earlier than it stands."""
-    match node:
-        case ast.Constant() | ast.Name():
-            return True
-        case ast.Attribute(value=value):
-            return _is_settled(value)
-        case ast.IfExp(test=test, body=body, orelse=orelse):
-            return _is_settled(test) and _is_settled(body) and _is_settled(orelse)
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return _is_settled(operand)
-        case ast.Call(args=args, keywords=[]):
-            return all(_is_settled(a) for a in args) and isinstance(node.func, ast.Name | ast.Attribute)
-    return False
-
-
-def _binds_before(statement: ast.stmt, function: ast.Lambda) -> bool:
-    """Whether the statement's header binds, by a walrus, a name that a default reads."""
-    read = {d.id for d in (*function.args.defaults, *function.args.kw_defaults) if isinstance(d, ast.Name)}
-    bound = {n.target.id for n in ast.walk(statement) if isinstance(n, ast.NamedExpr)}
-    return bool(read & bound)

@@ -37,6 +37,7 @@ CODES: Final[dict[str, str]] = {
     "BC116": "the arguments of the call cannot be sorted out",
     "BC117": "`--arrays jax` was given",
     "BC118": "the callback reads its own names at run time",
+    "BC119": "an argument may be a typed random key",
     # Refused because.
     "BC201": "the origin of this `pure_callback` is unknown",
     "BC202": "the call lacks a callback or a spec",

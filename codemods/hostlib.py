@@ -34,13 +34,13 @@ FRESH: Final = (
     UFUNCS
     | _qualified(
         "numpy",
-        "allclose angle append argwhere array_equal average bincount block column_stack concat concatenate "
+        "allclose angle append array_equal average bincount block column_stack concat concatenate "
         "convolve copy corrcoef correlate count_nonzero cov cross dot dstack ediff1d flatnonzero full_like "
         "geomspace gradient hstack i0 inner insert interp intersect1d isclose isin "
         "isneginf isposinf kron lexsort linspace logspace median nan_to_num nanargmax nanargmin nancumprod "
-        "nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar "
+        "nancumsum nanmean nanmedian nanpercentile nanprod nanquantile nanstd nansum nanvar "
         "ones_like outer pad partition percentile poly polyadd polyfit polymul polysub polyval "
-        "quantile roll roots select setdiff1d setxor1d sinc sort sort_complex stack tensordot tile trapezoid tril "
+        "quantile roll roots select setdiff1d setxor1d sinc sort sort_complex stack tensordot trapezoid tril "
         "triu union1d unique unwrap vander vdot vstack where zeros_like empty_like",
     )
     | _qualified(
@@ -60,12 +60,20 @@ SCALAR_TYPES: Final = _qualified(
     "complex128 double single half",
 )
 
-# Some only for certain arguments: a power of one, a derivative of order zero, bin edges as given, no axes.
+# Some only for certain arguments: a power of one, a derivative of order zero, bin edges as given, one tile, no axes.
 VIEWING: Final = _qualified(
     "numpy",
     "asarray_chkfinite atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_to diag diagonal einsum "
     "expand_dims fft.fft2 fft.fftn fft.ifft2 fft.ifftn fliplr flipud histogram histogram2d linalg.matrix_power "
-    "polyder ravel real_if_close rot90",
+    "polyder ravel real_if_close rot90 tile",
+)
+
+# Make arrays of their own, unless asked for objects; the first take a shape or numbers and no array.
+FRESH_MAKERS: Final = _qualified("numpy", "zeros ones empty full arange eye identity linspace tri")
+ARRAY_MAKERS: Final = FRESH_MAKERS | _qualified(
+    "numpy",
+    "sum prod max min amax amin mean std var cumsum cumprod argmax argmin argsort searchsorted clip round around "
+    "take repeat diff any all choose compress digitize trace take_along_axis",
 )
 
 # Defers to the argument's own method or indexing, with the same values whoever computes.

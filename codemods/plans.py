@@ -31,11 +31,13 @@ class ReturnPlan:
       node: the statement; its value is what is written.
       form: one strict write, one write a leaf, `store`, or a bare `return`.
       after: the `with` statement behind which the write goes; None for the place of the `return`.
+      may_miss: whether the `with` may swallow an exception, so that there is no value.
     """
 
     node: ast.Return
     form: ReturnForm
     after: ast.With | None = None
+    may_miss: bool = False
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)

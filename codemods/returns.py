@@ -8,12 +8,12 @@ from typing import Final
 
 from codemods import hostlib
 from codemods.bodies import BodyReport, Obstacle
-from codemods.names import BindingKind, FunctionNode, Module
+from codemods.contexts import is_neutral, lets_exceptions_pass
+from codemods.names import FunctionNode, Module
 from codemods.plans import ReturnForm, ReturnPlan
 from codemods.specs import Spec
 
 _QUIET_METHODS: Final = frozenset({"astype", "reshape", "copy"})
-_LOCKS: Final = frozenset({"threading.Lock", "threading.RLock", "multiprocessing.Lock", "open"})
 
 
 def own_returns(function: FunctionNode) -> list[ast.Return]:
@@ -53,8 +53,20 @@ def plan_returns(
             if form != "bare":
                 return placed
             placed = None
-        plans.append(ReturnPlan(node, form, placed))
+        may_miss = placed is not None and not all(
+            lets_exceptions_pass(item.context_expr, module) for item in _managers(node, placed, module)
+        )
+        plans.append(ReturnPlan(node, form, placed, may_miss))
     return tuple(plans)
+
+
+def _managers(node: ast.Return, outermost: ast.With, module: Module) -> Iterator[ast.withitem]:
+    """The context managers from a `return` out to the block behind which its value is written."""
+    for parent in module.ancestors(node):
+        if isinstance(parent, ast.With):
+            yield from parent.items
+        if parent is outermost:
+            return
 
 
 def _is_none(value: ast.expr | None) -> bool:
@@ -69,10 +81,25 @@ def form_of(
         return "store"
     if spec.kind == "leaf":
         known = report.returns.get(key)
-        return "write" if known is not None and known.form == "array" else "store"
-    if spec.is_flat and _matches(value, spec) and _quiet_after_first(value, module):
+        proven = known is not None and known.form == "array"
+        return "write" if proven or _is_array_by_form(value) else "store"
+    if spec.is_flat and _matches(value, spec) and _are_quiet_arrays(leaves(value), report, module):
         return "leaves"
     return "store"
+
+
+def _is_one_array(element: ast.expr, report: BodyReport) -> bool:
+    return report.element_forms.get(element) == "array" or _is_array_by_form(element)
+
+
+def _is_array_by_form(node: ast.expr) -> bool:
+    """Whether an expression is arithmetic, or a method that only arrays have."""
+    match node:
+        case ast.BinOp() | ast.UnaryOp() | ast.Compare():
+            return True
+        case ast.Call(func=ast.Attribute(attr="astype" | "reshape")):
+            return True
+    return False
 
 
 def _matches(value: ast.expr, spec: Spec) -> bool:
@@ -105,8 +132,10 @@ def leaves(value: ast.expr) -> list[tuple[str, ast.expr]]:
     return [(str(index), element) for index, element in enumerate(value.elts)]
 
 
-def _quiet_after_first(value: ast.expr, module: Module) -> bool:
-    return all(_is_quiet(element, module) for _, element in leaves(value)[1:])
+def _are_quiet_arrays(elements: list[tuple[str, ast.expr]], report: BodyReport, module: Module) -> bool:
+    """Whether every element is one array, and no write can come between two evaluations that matter."""
+    values = [element for _, element in elements]
+    return all(_is_one_array(v, report) for v in values) and all(_is_quiet(v, module) for v in values[1:])
 
 
 def _is_quiet(node: ast.expr, module: Module) -> bool:
@@ -144,7 +173,9 @@ def _placement(node: ast.Return, function: FunctionNode, module: Module) -> ast.
                 return _in_try(node)
         elif isinstance(parent, ast.AsyncWith):
             return _in_with(node)
-        elif isinstance(parent, ast.With) and not all(_is_lock(i.context_expr, module) for i in parent.items):
+        elif isinstance(parent, ast.With) and not all(
+            is_neutral(i.context_expr, module) for i in parent.items
+        ):
             if not _is_tail(child, parent, behind, module, function):
                 return _in_with(node)
             behind = parent
@@ -161,29 +192,11 @@ def _is_tail(
     if own_returns_in(block) != own_returns_in(block.body[-1]):
         return False
     last = isinstance(function, ast.FunctionDef) and function.body[-1] is block
-    return last or all(_is_plain(item.context_expr, module) for item in block.items)
+    return last or all(lets_exceptions_pass(item.context_expr, module) for item in block.items)
 
 
 def own_returns_in(node: ast.stmt) -> list[ast.Return]:
     return [found for found in _own([node]) if isinstance(found, ast.Return)]
-
-
-def _is_lock(node: ast.expr, module: Module) -> bool:
-    if isinstance(node, ast.Call):
-        name = module.origin(node.func) or (node.func.id if isinstance(node.func, ast.Name) else "")
-        return name in _LOCKS
-    if isinstance(node, ast.Name):
-        binding = module.sole_binding(node)
-        if binding and binding.kind is BindingKind.ASSIGNMENT and isinstance(binding.value, ast.Call):
-            return _is_lock(binding.value, module)
-    return False
-
-
-def _is_plain(node: ast.expr, module: Module) -> bool:
-    if isinstance(node, ast.Call):
-        name = module.origin(node.func) or (node.func.id if isinstance(node.func, ast.Name) else "")
-        return name in hostlib.PLAIN_CONTEXTS
-    return _is_lock(node, module)
 
 
 def _in_try(node: ast.Return) -> Obstacle:

@@ -37,11 +37,12 @@ class Calls(Expressions):
             return self._call_method(node, node.func, frame)
         values = self._arguments(node, frame)
         if function is None:
+            self._may_keep_exception(node, frame)
             called = self.operand(node.func, frame)
             if called.raw:
                 self.hand_out(called, node, "its own `__call__`")
             return self.unknown_code(values, node)
-        if all(value.is_clean for value in values) and function not in frame.nested:
+        if all(value.is_clean for value in values) and self.lexical_frame(function, frame) is None:
             return CLEAN
         return self.call_function(function, frame, values, node)
 
@@ -115,7 +116,8 @@ class Calls(Expressions):
                 self.use(value, Use.CONVERTED)
             return ARRAY
         if origin.startswith("numpy.") and origin not in hostlib.TAKES_FUNCTION:
-            return self._call_other_numpy(node, values)
+            return self._call_other_numpy(node, origin, values)
+        self._may_keep_exception(node, frame)
         return self.unknown_code(values, node)
 
     def _convert(self, node: ast.Call, origin: str, frame: Frame) -> Value:
@@ -127,7 +129,7 @@ class Calls(Expressions):
         self.use(value, Use.CONVERTED if origin in ("numpy.asarray", "numpy.array") else Use.NUMPY)
         self._note_conversion(value, node, frame)
         copies = origin == "numpy.array" and not any(keyword.arg == "copy" for keyword in node.keywords)
-        if copies or value.is_clean or value.form == "tree":
+        if copies or value.is_clean or value.is_container:
             return ARRAY
         return Value(view=value.view, form="array")
 
@@ -155,11 +157,13 @@ class Calls(Expressions):
         form: Form = "array" if is_array else "any"
         return Value(form=form) if fresh else Value(view=join(values).view, form=form)
 
-    def _call_other_numpy(self, node: ast.Call, values: Sequence[Value]) -> Value:
+    def _call_other_numpy(self, node: ast.Call, origin: str, values: Sequence[Value]) -> Value:
         for value in values:
             self.use(value, Use.OTHER)
             if value.raw:
                 self.arithmetic_differs(value, node, f"`{_short(node.func)}`")
+        if origin in hostlib.ARRAY_MAKERS and not self.of_objects(node):
+            return ARRAY
         return Value(view=join(values).view)
 
     # Builtins.
@@ -173,7 +177,7 @@ class Calls(Expressions):
                 "Leave it as it is, or write the callback without it.",
             )
         if name == "map" and len(node.args) == 2 and self._converts_each(node.args[0]):
-            value = self.element(self.value(node.args[1], frame))
+            value = self.iterated(self.value(node.args[1], frame))
             self.use(value, Use.CONVERTED)
             return self.made(node, [Value(view=value.view, form="array")])
         values = self._arguments(node, frame)
@@ -204,17 +208,18 @@ class Calls(Expressions):
         return scalar and not self.module.bindings(function)  # type: ignore[arg-type]
 
     def _unpack_builtin(self, name: str, values: Sequence[Value], node: ast.Call) -> Value:
-        everything = join(values)
         positional = values[: len(node.args)]
-        if name in ("sorted", "max", "min", "set") and everything.raw:
+        compared = [value for value in positional if value.form != "dict"]
+        if name in ("sorted", "max", "min", "set") and join(compared).raw:
             self._compare_elements(name, positional, node)
-        elements = [self.element(value) for value in positional]
+        elements = [self.iterated(value) for value in positional]
         match name:
             case "zip" | "enumerate":
                 return self.made(node, [self.made(node, elements, "row")])
             case "dict":
-                pairs = [self.element(value) for value in elements]
-                return self.made(node, [*elements, *pairs, *values[len(positional) :]])
+                held = [self.element(value) for value in positional]
+                pairs = [self.element(value) for value in held]
+                return self.made(node, [*held, *pairs, *values[len(positional) :]], form="dict")
             case "next":
                 return join([*elements[:1], *positional[1:]])
             case "max" | "min":
@@ -248,7 +253,7 @@ class Calls(Expressions):
             self.call_function(
                 function,
                 frame,
-                [self.element(everything)] * len(function.args.args),
+                [self.iterated(everything)] * len(function.args.args),
                 _bare_call(node, function),
             )
 
@@ -257,7 +262,7 @@ class Calls(Expressions):
     def _call_method(self, node: ast.Call, function: ast.Attribute, frame: Frame) -> Value:
         base = self.value(function.value, frame)
         values = self._arguments(node, frame)
-        if base.form == "tree":
+        if base.is_container:
             return self._container_method(node, function, base, values)
         if base.raw:
             return self._raw_method(node, function.attr, base, values)
@@ -268,12 +273,18 @@ class Calls(Expressions):
             for value in values:
                 if value.raw:
                     self.arithmetic_differs(value, node, f"`{function.attr}`")
-            return ARRAY
+            return CLEAN if function.attr == "tolist" else ARRAY
         if function.attr in hostlib.LIST_METHODS:
             for value in values:
                 self.keep(value, node, f"`{_short(function.value)}`")
             return CLEAN
+        self._may_keep_exception(node, frame)
         return self.unknown_code(values, node)
+
+    def _may_keep_exception(self, node: ast.Call, frame: Frame) -> None:
+        """Code out of sight that is called in a handler finds the exception, and with it the frame."""
+        if frame.handlers:
+            self._escape(self.in_frame(frame), node)
 
     def _container_method(
         self, node: ast.Call, function: ast.Attribute, base: Value, values: Sequence[Value]
@@ -281,7 +292,8 @@ class Calls(Expressions):
         """A method of a list, tuple or dict."""
         method, inner = function.attr, self.element(base)
         if method in hostlib.LIST_METHODS:
-            added = [self.element(v) for v in values] if method in ("extend", "update") else list(values)
+            spread = {"extend": self.iterated, "update": self.element}.get(method)
+            added = [spread(v) for v in values] if spread else list(values)
             if base.places:
                 self.put_in(base, join(added), node, f"`{_short(function.value)}`")
             elif base.view:
@@ -309,7 +321,7 @@ class Calls(Expressions):
                 self.arithmetic_differs(value, node, f"`{method}`")
         if method in hostlib.PYTHON_METHODS:
             self.use(base, Use.OTHER)
-            return ARRAY
+            return ARRAY if method == "item" else CLEAN
         if method in hostlib.MAPPING_METHODS and base.form != "array":
             inner = self.element(base)
             return CLEAN if method == "keys" else self.made(node, [self.made(node, [inner], "pair"), inner])
@@ -344,6 +356,8 @@ class Calls(Expressions):
             return CLEAN
         if base.form != "array":
             return Value(view=base.view)
+        if method == "tolist":
+            return CLEAN
         if method in hostlib.VIEWING_METHODS or (method == "astype" and _may_not_copy(node)):
             return Value(view=base.view, form="array")
         return ARRAY

@@ -6,8 +6,9 @@ import ast
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 
+from codemods import hostlib
 from codemods.bodies.frames import Frame, FunctionLike, Usage
-from codemods.bodies.values import Form, Obstacle, Obstructed, Place, Use, Value, join
+from codemods.bodies.values import CLEAN, Form, Obstacle, Obstructed, Place, Use, Value, join
 from codemods.names import BindingKind, Module, Scope, ScopeKind
 
 
@@ -26,14 +27,15 @@ class Effects:
         self.results: dict[tuple[ast.AST, tuple[Value, ...]], Value] = {}
         self.heap: dict[Place, Value] = {}
         self.released: set[Place] = set()
+        self.element_forms: dict[ast.expr, Form] = {}
 
     # Containers. What one holds is the same whoever looks at it, and never forgotten.
 
-    def made(self, node: ast.AST, values: Iterable[Value], which: str = "") -> Value:
+    def made(self, node: ast.AST, values: Iterable[Value], which: str = "", form: Form = "tree") -> Value:
         """A container that `node` makes of `values`."""
         place = (node, which)
         self._put(place, join(values))
-        return self.refreshed(Value(form="tree", places=frozenset({place})))
+        return self.refreshed(Value(form=form, places=frozenset({place})))
 
     def _put(self, place: Place, value: Value) -> None:
         self.heap[place] = join([self.heap[place], value]) if place in self.heap else value
@@ -52,6 +54,10 @@ class Effects:
         dtype = value.dtype if form == "array" else None
         found = Value(value.raw, value.view, value.direct, form, held.places, dtype)
         return self.refreshed(found)
+
+    def iterated(self, value: Value) -> Value:
+        """What iterating over a value gives; of a dict, the keys, which are no arrays."""
+        return CLEAN if value.form == "dict" else self.element(value)
 
     def refreshed(self, value: Value) -> Value:
         """A value with everything that its containers hold by now."""
@@ -95,6 +101,12 @@ class Effects:
                 f"Convert it first with `np.asarray({_first(value)})`, or pass `--arrays numpy`.",
             )
         self._escape(value, node)
+
+    def in_frame(self, frame: Frame) -> Value:
+        """What a frame and those that called it may hold, as the traceback of an exception does."""
+        held = [value for level in frames(frame) for value in level.ever.values()]
+        found = self.refreshed(join(held))
+        return Value(view=found.view)
 
     def keep(self, value: Value, node: ast.AST, keeper: str) -> None:
         """`value` is stored where it may outlive the call."""
@@ -178,17 +190,37 @@ class Effects:
         if binding is None or not isinstance(binding.value, ast.Call):
             return False
         origin = self.module.origin(binding.value.func) or ""
-        return origin in {
-            f"numpy.{name}" for name in ("zeros", "ones", "empty", "full", "array", "arange", "eye")
-        }
+        return origin in hostlib.FRESH_MAKERS and not self.of_objects(binding.value)
+
+    def of_objects(self, call: ast.Call) -> bool:
+        """Whether a function of NumPy may have been asked for an array of objects, which keeps references."""
+        dtypes = [k.value for k in call.keywords if k.arg == "dtype"]
+        dtypes += [a for a in call.args[1:] if isinstance(a, ast.Name | ast.Attribute | ast.Constant)]
+        return any(not self._is_numeric(dtype) for dtype in dtypes)
+
+    def _is_numeric(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Constant):
+            return node.value not in ("O", "object")
+        if isinstance(node, ast.Name) and node.id in ("float", "int", "bool", "complex"):
+            return True
+        if isinstance(node, ast.Attribute) and node.attr == "dtype":
+            return True
+        origin = self.module.origin(node) or ""
+        return origin.startswith(("numpy.", "jax.numpy.")) and not origin.endswith(("object_", "object"))
 
     def only_called(self, function: FunctionLike) -> bool:
         """Whether a nested function is only ever called by its name."""
-        if isinstance(function, ast.Lambda):
+        if isinstance(function, ast.Lambda) or self.module.enclosing_class(function) is not None:
             return False
         scope = self.module.scopes[function]
         uses = self.module.references(function.name, scope)
         return all(isinstance(p := self.module.parents[use], ast.Call) and p.func is use for use in uses)
+
+    def free_names(self, function: ast.AST) -> set[str]:
+        """The names that a nested function or generator reads from outside of itself."""
+        own = self.module.opened[function].bindings
+        names = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+        return names - set(own)
 
     def lexical_frame(self, function: FunctionLike, frame: Frame) -> Frame | None:
         """The frame of the function in which `function` is defined, when that is being run."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 from abc import abstractmethod
 from typing import Final
 
@@ -37,7 +38,16 @@ class Expressions(Effects):
         """The value of a returned expression, which is written out as it stands."""
         value = self.value(node, frame)
         self.use(value, Use.INQUIRY)
+        if frame is self.root:
+            self._note_elements(node, frame)
         return value
+
+    def _note_elements(self, node: ast.expr, frame: Frame) -> None:
+        elements = getattr(node, "elts", None) or getattr(node, "values", None) or []
+        for element in elements if isinstance(node, ast.Tuple | ast.List | ast.Dict) else []:
+            form = self.value(element, frame).form
+            known = self.element_forms.setdefault(element, form)
+            self.element_forms[element] = form if form == known else "any"
 
     def value(self, node: ast.expr, frame: Frame) -> Value:
         visit = getattr(self, f"_of_{type(node).__name__}", None)
@@ -51,7 +61,7 @@ class Expressions(Effects):
 
     def iterate(self, node: ast.expr, frame: Frame) -> Value:
         """The elements of what is iterated over."""
-        return self.element(self.value(node, frame))
+        return self.iterated(self.value(node, frame))
 
     def look_up(self, name: str, frame: Frame) -> Value:
         if name in frame.shared and name in frame.ever:
@@ -109,7 +119,8 @@ class Expressions(Effects):
                 self.operand(key, frame)
         values = [self.value(value, frame) for value in node.values]
         pairs = zip(node.keys, values, strict=True)
-        return self.made(node, [value if key is not None else self.element(value) for key, value in pairs])
+        held = [value if key is not None else self.element(value) for key, value in pairs]
+        return self.made(node, held, form="dict")
 
     def _of_Starred(self, node: ast.Starred, frame: Frame) -> Value:
         return self.iterate(node.value, frame)
@@ -118,12 +129,19 @@ class Expressions(Effects):
         with self._comprehension(node.generators, frame):
             return self.made(node, [self.value(node.elt, frame)])
 
-    _of_SetComp = _of_GeneratorExp = _of_ListComp
+    _of_SetComp = _of_ListComp
+
+    def _of_GeneratorExp(self, node: ast.GeneratorExp, frame: Frame) -> Value:
+        made = self._of_ListComp(node, frame)
+        # It is lazy, and holds until it is run what it iterates over and captures.
+        names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+        held = join(self.refreshed(self.look_up(name, frame)) for name in names)
+        return dataclasses.replace(made, view=made.view | held.view)
 
     def _of_DictComp(self, node: ast.DictComp, frame: Frame) -> Value:
         with self._comprehension(node.generators, frame):
             self.operand(node.key, frame)
-            return self.made(node, [self.value(node.value, frame)])
+            return self.made(node, [self.value(node.value, frame)], form="dict")
 
     def _comprehension(self, generators: list[ast.comprehension], frame: Frame) -> _Restored:
         restored = _Restored(frame)
@@ -139,7 +157,7 @@ class Expressions(Effects):
             frame.env[target.id] = value
         elif isinstance(target, ast.Tuple | ast.List):
             for item in target.elts:
-                self.bind_target(item, self.element(value), frame)
+                self.bind_target(item, self.iterated(value), frame)
         elif isinstance(target, ast.Starred):
             self.bind_target(target.value, self.made(target, [value]), frame)
 
@@ -148,9 +166,11 @@ class Expressions(Effects):
     def _of_BinOp(self, node: ast.BinOp, frame: Frame) -> Value:
         left, right = self.operand(node.left, frame), self.operand(node.right, frame)
         if not (left.raw or right.raw):
-            if "tree" in (left.form, right.form):
+            if left.is_container or right.is_container:
                 return self.made(node, [self.element(left), self.element(right)])
-            return ARRAY
+            if "array" in (left.form, right.form):
+                return ARRAY
+            return Value(view=left.view | right.view)  # lists, perhaps
         if not (isinstance(node.op, ast.Add | ast.Sub | ast.Mult) and self._same_answer(node, left, right)):
             self.arithmetic_differs(join([left, right]), node, f"`{ast.unparse(node)}`")
         return self._computed(node, left if left.raw else right)
@@ -161,7 +181,7 @@ class Expressions(Effects):
             known = left.dtype is not None and left.dtype == right.dtype
             if isinstance(node.op, ast.Mult):  # complex products may differ in their last bit
                 return known and left.dtype != "complex64"
-            return known or (_same_name(node.left, node.right) and left.form != "tree")
+            return known or (_same_name(node.left, node.right) and not left.is_container)
         raw, other = (left, node.right) if left.raw else (right, node.left)
         return _is_neutral_number(other, raw.dtype)
 
@@ -174,6 +194,8 @@ class Expressions(Effects):
         value = self.operand(node.operand, frame)
         if not value.raw or isinstance(node.op, ast.Not):
             return ARRAY
+        if value.dtype is None or value.dtype in _UNLIKE:
+            self.arithmetic_differs(value, node, f"`{ast.unparse(node)}`")
         return self._computed(node, value)
 
     def _of_Compare(self, node: ast.Compare, frame: Frame) -> Value:
@@ -191,7 +213,7 @@ class Expressions(Effects):
         raw = [value for value in values if value.raw]
         others = [part for part, value in zip(parts, values, strict=True) if not value.raw]
         membership = any(isinstance(op, ast.In | ast.NotIn) for op in node.ops)
-        if membership and all(value.form == "tree" for value in raw):
+        if membership and all(value.is_container for value in raw):
             return
         if membership or not self.compares_alike(raw, others):
             self.arithmetic_differs(join(raw), node, f"`{ast.unparse(node)}`")
@@ -201,7 +223,7 @@ class Expressions(Effects):
         """Whether JAX and NumPy compare these values in the same dtype."""
         if len({value.dtype for value in raw}) > 1 or (len(raw) > 1 and raw[0].dtype is None):
             return False
-        return all(_is_neutral_number(other, raw[0].dtype) for other in others)
+        return all(_is_zero_or_one(other) or _is_neutral_number(other, raw[0].dtype) for other in others)
 
     def _of_BoolOp(self, node: ast.BoolOp, frame: Frame) -> Value:
         return join(self.operand(part, frame) for part in node.values)
@@ -240,10 +262,10 @@ class Expressions(Effects):
         value = self.value(node.value, frame)
         index = self.operand(node.slice, frame)
         if not value.view:
-            if index.raw and value.form != "tree":
+            if index.raw and not value.is_container:
                 self.arithmetic_differs(index, node, "indexing")
-            return CLEAN if value.form == "tree" else Value(form=value.form)
-        if value.form != "tree":
+            return CLEAN if value.is_container else Value(form=value.form)
+        if not value.is_container:
             self.use(value, Use.OTHER)
             if value.raw and not self._index_agrees(node.slice, frame):
                 self.arithmetic_differs(value, node, f"the index in `{ast.unparse(node)}`")
@@ -328,10 +350,15 @@ def _same_name(left: ast.expr, right: ast.expr) -> bool:
     return isinstance(left, ast.Name) and isinstance(right, ast.Name) and left.id == right.id
 
 
+def _is_zero_or_one(node: ast.expr) -> bool:
+    """Whether a number is compared alike in every dtype."""
+    return isinstance(node, ast.Constant) and type(node.value) is int and node.value in (0, 1)
+
+
 def _is_neutral_number(node: ast.expr, dtype: str | None) -> bool:
     """Whether a Python number promotes alike in JAX and NumPy."""
     if not isinstance(node, ast.Constant) or isinstance(node.value, bool):
         return False
     if isinstance(node.value, int):
-        return node.value in _SMALL and dtype not in _UNLIKE
+        return node.value in _SMALL and dtype is not None and dtype not in _UNLIKE
     return isinstance(node.value, float) and dtype in _FLOATS

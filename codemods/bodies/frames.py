@@ -39,6 +39,7 @@ class Frame:
       shared: the names that nested functions bind as well, so that their order says nothing.
       walruses: what assignment expressions in comprehensions have bound.
       ended: whether control has left the block.
+      handlers: how many `except` blocks surround the statement being run.
     """
 
     def __init__(self, function: ScopeNode, parent: Frame | None) -> None:
@@ -54,6 +55,7 @@ class Frame:
         self.loop_exits: list[dict[str, Value]] = []
         self.loop_continues: list[dict[str, Value]] = []
         self.ended = False
+        self.handlers = 0
 
     def bind(self, name: str, value: Value) -> None:
         self.env[name] = value

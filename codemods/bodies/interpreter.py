@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from codemods.bodies.calls import Calls
 from codemods.bodies.frames import Frame, FunctionLike, Usage
 from codemods.bodies.values import CLEAN, Form, Obstacle, Obstructed, Value, join
+from codemods.contexts import lets_exceptions_pass
 from codemods.names import Module, parameters
 
 __all__ = ["Argument", "BodyReport", "Usage", "analyse"]
@@ -38,6 +39,7 @@ class BodyReport:
       obstacle: what keeps the callback from being rewritten; None when nothing does.
       usages: one entry a supplied parameter.
       returns: the value of each `return` of this very function; of a lambda, that of its body.
+      element_forms: the form of each element of a returned tuple, list or dict.
       falls_through: whether control may reach the end of the body.
       accepted: what would have been an obstacle, but for the user's options.
       arithmetic: the first place where NumPy computes on floats what JAX did, subnormals apart alike.
@@ -46,6 +48,7 @@ class BodyReport:
     obstacle: Obstacle | None
     usages: Mapping[str, Usage]
     returns: Mapping[ast.AST, Value]
+    element_forms: Mapping[ast.expr, Form] = dataclasses.field(default_factory=dict)
     falls_through: bool = False
     accepted: tuple[Obstacle, ...] = ()
     arithmetic: ast.AST | None = None
@@ -67,6 +70,7 @@ def analyse(
         None,
         interpreter.usages,
         frame.returns,
+        interpreter.element_forms,
         not frame.ended and not isinstance(function, ast.Lambda),
         tuple(interpreter.accepted.values()),
         interpreter.arithmetic,
@@ -101,10 +105,12 @@ class Interpreter(Calls):
             frame.bind(parameter.arg, CLEAN)
             return
         name = frozenset({parameter.arg})
-        star = parameter in (function.args.vararg, function.args.kwarg)
-        frame.bind(
-            parameter.arg, Value(name, name, name, "tree" if star else argument.form, dtype=argument.dtype)
-        )
+        form = argument.form
+        if parameter is function.args.vararg:
+            form = "tree"
+        elif parameter is function.args.kwarg:
+            form = "dict"
+        frame.bind(parameter.arg, Value(name, name, name, form, dtype=argument.dtype))
 
     def _run_body(self, function: FunctionLike, frame: Frame) -> None:
         if isinstance(function, ast.Lambda):
@@ -120,9 +126,18 @@ class Interpreter(Calls):
                 inner.bind(parameter.arg, CLEAN)
             self._run_body(function, inner)
             self._run_nested(inner)
+            if not self.only_called(function):
+                self._note_captured(function, frame)
             result = join([*inner.returns.values(), *inner.yields])
             if result.raw and function not in self.contained and not self.only_called(function):
                 self.hand_out(result, function, "the result of a nested function")
+
+    def _note_captured(self, function: FunctionLike, frame: Frame) -> None:
+        """A nested function may outlive the call, and with it what it captures, now or later."""
+        for name in self.free_names(function):
+            captured = self.refreshed(frame.seen_by(function, name).get(name, CLEAN))
+            for parameter in captured.view:
+                self.usages[parameter].escape = self.usages[parameter].escape or function
 
     def call_function(
         self, function: FunctionLike, frame: Frame, values: Sequence[Value], call: ast.Call
@@ -144,8 +159,8 @@ class Interpreter(Calls):
         finally:
             self.active.pop()
         result = join(inner.returns.values())
-        if inner.yields:
-            result = self.made(call, inner.yields)
+        if inner.yields:  # a suspended generator holds its frame
+            result = self.made(call, [*inner.yields, self.in_frame(inner)])
         if lexical is None:  # a nested function's result depends on what it captures, too
             self.results[key] = result
         return result
@@ -220,12 +235,15 @@ class Interpreter(Calls):
         if isinstance(node.target, ast.Name):
             self._augment(node, node.target, value, frame)
             return
+        old = self.value(node.target.value, frame)
+        if value.raw and not old.places:
+            self.arithmetic_differs(value, node, "an augmented assignment")
         self.assign(node.target, value, frame, node.value)
 
     def _augment(self, node: ast.AugAssign, target: ast.Name, value: Value, frame: Frame) -> None:
         old = self.look_up(target.id, frame)
         if old.places:
-            self.put_in(old, self.element(value), node, f"`{target.id}`")
+            self.put_in(old, self.iterated(value), node, f"`{target.id}`")
             return
         if old.view:
             self.write_into(old, node, rebinds=True)
@@ -249,7 +267,8 @@ class Interpreter(Calls):
                     frame.bind(name, self.element(subject))
             if case.guard:
                 self.operand(case.guard, frame)
-        self.branches([*(case.body for case in node.cases), ()], frame)
+        exhaustive = any(_matches_anything(case) for case in node.cases)
+        self.branches([*(case.body for case in node.cases), *([] if exhaustive else [()])], frame)
 
     def _do_While(self, node: ast.While, frame: Frame) -> None:
         def once() -> None:
@@ -258,7 +277,7 @@ class Interpreter(Calls):
 
         left = self._loop(once, node.orelse, frame)
         endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
-        frame.ended = endless and not left
+        frame.ended = frame.ended or (endless and not left)
 
     def _do_For(self, node: ast.For | ast.AsyncFor, frame: Frame) -> None:
         iterated = self.iterate(node.iter, frame)
@@ -295,7 +314,12 @@ class Interpreter(Calls):
             value = self.operand(item.context_expr, frame)
             if item.optional_vars:
                 self.assign(item.optional_vars, value, frame, item.context_expr)
+        before = dict(frame.env)
         self.block(node.body, frame)
+        if not all(lets_exceptions_pass(item.context_expr, self.module) for item in node.items):
+            ends = [before, *frame.snapshots_since(before)]
+            frame.env = join_environments(ends if frame.ended else [frame.env, *ends])
+            frame.ended = False
 
     _do_AsyncWith = _do_With
 
@@ -314,8 +338,10 @@ class Interpreter(Calls):
         for handler in node.handlers:
             frame.env, frame.ended = dict(risen), False
             if handler.name:
-                frame.bind(handler.name, CLEAN)
+                frame.bind(handler.name, self.in_frame(frame))
+            frame.handlers += 1
             self.block(handler.body, frame)
+            frame.handlers -= 1
             if not frame.ended:
                 ends.append(frame.env)
         frame.ended = not ends
@@ -360,7 +386,7 @@ class Interpreter(Calls):
                     home.share(name, value)
                 frame.bind(name, value)
             case ast.Starred(value=inner):
-                self.assign(inner, self.made(target, [self.element(value)]), frame, None)
+                self.assign(inner, self.made(target, [self.iterated(value)]), frame, None)
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
                 self._unpack(targets, value, frame, source)
             case ast.Subscript():
@@ -381,7 +407,7 @@ class Interpreter(Calls):
                 self.assign(target, found, frame, part)
             return
         for target in targets:
-            inner = value if isinstance(target, ast.Starred) else self.element(value)
+            inner = value if isinstance(target, ast.Starred) else self.iterated(value)
             self.assign(target, inner, frame, None)
 
     def _assign_item(self, target: ast.Subscript, value: Value, frame: Frame) -> None:
@@ -406,6 +432,10 @@ class Interpreter(Calls):
 def join_environments(environments: Sequence[Mapping[str, Value]]) -> dict[str, Value]:
     names = {name for environment in environments for name in environment}
     return {name: join(e[name] for e in environments if name in e) for name in names}
+
+
+def _matches_anything(case: ast.match_case) -> bool:
+    return case.guard is None and isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None
 
 
 def _selects_by_ellipsis(target: ast.Subscript) -> bool:

@@ -8,7 +8,7 @@ import enum
 from collections.abc import Iterable
 from typing import Literal
 
-Form = Literal["array", "tree", "any"]
+Form = Literal["array", "tree", "dict", "any"]
 # A container made in the body: the expression that makes it, and which one of its making.
 Place = tuple[ast.AST, str]
 
@@ -30,7 +30,7 @@ class Value:
       raw: the parameters for which this is, or contains, a `jax.Array` in the original.
       view: the parameters whose memory it may share in the migrated program; a superset of `raw`.
       direct: the parameters of which it is the argument itself, or a piece of it.
-      form: `array` for one array or scalar, `tree` for a Python container, `any` when unknown.
+      form: `array` for one array or scalar, `dict` or `tree` for a Python container, `any` when unknown.
       places: the containers made in this body that it may be; what they hold is in the heap.
       dtype: the name of a raw array's dtype, where the call site shows it.
     """
@@ -44,6 +44,10 @@ class Value:
 
     def with_form(self, form: Form) -> Value:
         return dataclasses.replace(self, form=form)
+
+    @property
+    def is_container(self) -> bool:
+        return self.form in ("tree", "dict")
 
     @property
     def is_clean(self) -> bool:

@@ -1,0 +1,48 @@
+"""Whether a call's parts may change their order: callback, spec and options are evaluated first afterwards."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from codemods.names import Module
+from codemods.sites import CallSite
+
+_CONSTRUCTORS: Final = ("jax.ShapeDtypeStruct", "jax.sharding.", "functools.partial")
+
+
+def why_not_reordered(site: CallSite, module: Module) -> str | None:
+    """Which part would be evaluated earlier than it stands, although that may be seen; None when none is."""
+    after = [site.callback, site.spec, *(option.value for option in site.options)]
+    after += [*site.args, *(keyword.value for keyword in site.keywords)]
+    before = sorted(after, key=lambda node: (node.lineno, node.col_offset))
+    for place, early in enumerate(before):
+        for late in before[place + 1 :]:
+            if after.index(late) < after.index(early) and not _may_swap(early, late, module):
+                return f"`{ast.unparse(late)}` would be evaluated before `{ast.unparse(early)}`."
+    return None
+
+
+def _may_swap(first: ast.expr, second: ast.expr, module: Module) -> bool:
+    binds = any(isinstance(n, ast.NamedExpr | ast.Await) for part in (first, second) for n in ast.walk(part))
+    return not binds and (_is_inert(first, module) or _is_inert(second, module))
+
+
+def _is_inert(node: ast.expr, module: Module) -> bool:
+    """Whether evaluating an expression neither does anything nor depends on when it is done."""
+    match node:
+        case ast.Constant() | ast.Name() | ast.Lambda():
+            return True
+        case ast.Attribute(value=value) | ast.Starred(value=value):
+            return _is_inert(value, module)
+        case ast.UnaryOp(operand=operand):
+            return _is_inert(operand, module)
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            return all(_is_inert(part, module) for part in (test, body, orelse))
+        case ast.Tuple(elts=elements) | ast.List(elts=elements):
+            return all(_is_inert(element, module) for element in elements)
+        case ast.Call(args=args, keywords=keywords):
+            parts = [*args, *(keyword.value for keyword in keywords)]
+            known = any(origin.startswith(_CONSTRUCTORS) for origin in module.origins(node.func))
+            return known and all(_is_inert(part, module) for part in parts)
+    return False
