@@ -18,12 +18,12 @@ UFUNCS: Final = _qualified(
     "numpy",
     "abs absolute acos acosh add arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 "
     "atanh bitwise_and bitwise_count bitwise_invert bitwise_left_shift bitwise_not bitwise_or "
-    "bitwise_right_shift bitwise_xor cbrt ceil conj conjugate copysign cos cosh deg2rad degrees divide divmod "
-    "equal exp exp2 expm1 fabs float_power floor floor_divide fmax fmin fmod frexp gcd greater greater_equal "
-    "heaviside hypot invert isfinite isinf isnan lcm ldexp left_shift less less_equal log log10 log1p log2 "
+    "bitwise_right_shift bitwise_xor cbrt ceil conj conjugate copysign cos cosh deg2rad degrees divide "
+    "divmod equal exp exp2 expm1 fabs float_power floor floor_divide fmax fmin fmod frexp gcd greater "
+    "greater_equal heaviside hypot invert isfinite isinf isnan lcm ldexp left_shift less less_equal log log10 log1p log2 "
     "logaddexp logaddexp2 logical_and logical_not logical_or logical_xor matmul maximum minimum mod modf "
-    "multiply negative nextafter not_equal positive pow power rad2deg radians reciprocal remainder right_shift "
-    "rint sign signbit sin sinh spacing sqrt square subtract tan tanh true_divide trunc vecdot",
+    "multiply negative nextafter not_equal positive pow power rad2deg radians reciprocal remainder "
+    "right_shift rint sign signbit sin sinh spacing sqrt square subtract tan tanh true_divide trunc vecdot",
 )
 
 CONVERTING: Final = frozenset(
@@ -60,20 +60,20 @@ SCALAR_TYPES: Final = _qualified(
     "complex128 double single half",
 )
 
-# Some only for certain arguments: a power of one, a derivative of order zero, bin edges as given, one tile, no axes.
+# Some for certain arguments alone: a power of one, a derivative of order zero, given bin edges, no axes.
 VIEWING: Final = _qualified(
     "numpy",
     "asarray_chkfinite atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_to diag diagonal einsum "
-    "expand_dims fft.fft2 fft.fftn fft.ifft2 fft.ifftn fliplr flipud histogram histogram2d linalg.matrix_power "
-    "polyder ravel real_if_close rot90 tile",
+    "expand_dims fft.fft2 fft.fftn fft.ifft2 fft.ifftn fliplr flipud histogram histogram2d "
+    "linalg.matrix_power polyder ravel real_if_close rot90 tile",
 )
 
 # Make arrays of their own, unless asked for objects; the first take a shape or numbers and no array.
 FRESH_MAKERS: Final = _qualified("numpy", "zeros ones empty full arange eye identity linspace tri")
 ARRAY_MAKERS: Final = FRESH_MAKERS | _qualified(
     "numpy",
-    "sum prod max min amax amin mean std var cumsum cumprod argmax argmin argsort searchsorted clip round around "
-    "take repeat diff any all choose compress digitize trace take_along_axis",
+    "sum prod max min amax amin mean std var cumsum cumprod argmax argmin argsort searchsorted clip round "
+    "around take repeat diff any all choose compress digitize trace take_along_axis",
 )
 
 # Defers to the argument's own method or indexing, with the same values whoever computes.
@@ -124,7 +124,8 @@ SCALAR_BUILTINS: Final = frozenset({"int", "float", "complex"})
 MATH_ON_FLOATS: Final = _qualified(
     "math",
     "acos acosh asin asinh atan atan2 atanh cbrt copysign cos cosh degrees erf erfc exp exp2 expm1 fabs fmod "
-    "gamma hypot isfinite isinf isnan ldexp lgamma log log10 log1p log2 modf pow radians sin sinh sqrt tan tanh",
+    "gamma hypot isfinite isinf isnan ldexp lgamma log log10 log1p log2 modf pow radians sin sinh sqrt tan "
+    "tanh",
 )
 # Look at an argument's elements or truth, and keep nothing.
 READING_BUILTINS: Final = frozenset({"len", "bool", "any", "all", "range"})
