@@ -1,7 +1,8 @@
 """Every entry of `hostlib`'s tables, tried on the installed libraries.
 
 The analysis takes the tables at their word: what it calls fresh, viewing or neutral must be so, bit by bit,
-for a `jax.Array` (what the original program passes) and for a read-only `np.ndarray` (what the migrated does).
+for a `jax.Array`, which the original program passes, and for a read-only `np.ndarray`, as the
+migrated program does.
 """
 
 from __future__ import annotations
