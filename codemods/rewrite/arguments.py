@@ -134,7 +134,13 @@ def with_first_lines(node: cst.FunctionDef, lines: Sequence[str]) -> cst.Functio
         added[0], rest[0] = _with_type_comment_moved(added[0], rest[0])
     elif rest:
         added[0], rest[0] = _with_blank_lines_moved(added[0], rest[0])
+    if rest and isinstance(rest[0], cst.FunctionDef | cst.ClassDef) and not _starts_blank(rest[0]):
+        rest[0] = rest[0].with_changes(leading_lines=[cst.EmptyLine(indent=False), *rest[0].leading_lines])
     return node.with_changes(body=body.with_changes(body=[*body.body[:index], *added, *rest]))
+
+
+def _starts_blank(statement: cst.FunctionDef | cst.ClassDef) -> bool:
+    return bool(statement.leading_lines) and statement.leading_lines[0].comment is None
 
 
 def _behind_docstring(

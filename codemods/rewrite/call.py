@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import itertools
 import re
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -70,23 +71,27 @@ def rewritten(
     function: str,
     adapt: Callable[[str], str] | None,
     default_vmap_method: str | None,
+    options: frozenset[str] = _OPTIONS,
     *,
     is_partial: bool,
     place: Place = Place(),
 ) -> str:
-    """Rewrites the text of a call; a partial becomes the buffer callback itself."""
+    """Rewrites the text of a call; a partial becomes the buffer callback itself.
+
+    `options` are the keywords that are `pure_callback`'s own; all others go to the callback.
+    """
     call = parsing.expression(text)
     assert isinstance(call, cst.Call)
     layout = _Layout(call, text, place, is_partial=is_partial)
-    callback, spec, options, rest = _sorted(layout.arguments)
+    callback, spec, own, rest = _sorted(layout.arguments, options)
     first = [_as_callback(callback, adapt, place.quote), spec.positional()]
-    for option in options:
+    for option in own:
         spelled = _option(option, place.quote)
         if spelled is None:
-            first[-1] = first[-1].followed_by(option)
+            rest = layout.without(option, rest)
         else:
             first.append(spelled)
-    if default_vmap_method and not any(option.keyword == "vmap_method" for option in options):
+    if default_vmap_method and not any(option.keyword == "vmap_method" for option in own):
         first.append(first[-1].new(f"vmap_method={place.quote}{default_vmap_method}{place.quote}"))
     if is_partial:
         return layout.written(function, first, None)
@@ -106,6 +111,7 @@ class _Argument:
       gap: what stood between it and the token in front, on the same line.
       before_comma: white space between it and its comma.
       trailing: the comment behind it on its line, with the white space in front.
+      next_indent: the indentation of the argument behind it if that started a line.
     """
 
     node: cst.Arg
@@ -116,6 +122,7 @@ class _Argument:
     gap: str
     before_comma: str
     trailing: str
+    next_indent: str | None = None
 
     @property
     def keyword(self) -> str | None:
@@ -130,13 +137,10 @@ class _Argument:
         comments = tuple(parsing.comments_in(self.node.equal))
         return dataclasses.replace(self, text=value, column=column, above=(*self.above, *comments))
 
-    def followed_by(self, dropped: _Argument) -> _Argument:
-        """The same with the comments of an argument that goes away."""
-        comments = [*dropped.above, *parsing.comments_in(dropped.node), dropped.trailing.strip()]
-        kept = " ".join(comment for comment in comments if comment)
-        if not kept:
-            return self
-        return dataclasses.replace(self, trailing=f"{self.trailing or ' '} {kept}")
+    def comments(self) -> tuple[str, ...]:
+        """The comments around it, but for those behind the call's last argument."""
+        found = (*self.above, *parsing.comments_in(self.node.value), self.trailing.strip())
+        return tuple(comment for comment in found if comment)
 
     def new(self, text: str) -> _Argument:
         """Another argument laid out like this one."""
@@ -144,11 +148,11 @@ class _Argument:
 
 
 def _sorted(
-    arguments: Sequence[_Argument],
+    arguments: Sequence[_Argument], names: frozenset[str]
 ) -> tuple[_Argument, _Argument, list[_Argument], list[_Argument]]:
     """Callback, spec, options and the callback's own arguments, as `sites` told them apart."""
     slots = {a.keyword: a for a in arguments if a.keyword in _FIRST_KEYWORDS}
-    options = [a for a in arguments if a.keyword in _OPTIONS]
+    options = [a for a in arguments if a.keyword in names]
     taken = [*slots.values(), *options]
     rest = [a for a in arguments if a not in taken]
     for name in _FIRST_KEYWORDS:
@@ -238,12 +242,23 @@ class _Layout:
             else:
                 self.arguments.append(argument)
             before = self._closing = after
+            if len(self.arguments) > 1:
+                self.arguments[-2] = dataclasses.replace(self.arguments[-2], next_indent=argument.indent)
             self._trailing_comma = isinstance(arg.comma, cst.Comma)
         if comments and self.arguments:
             first = self.arguments[0]
             self.arguments[0] = dataclasses.replace(first, above=(*comments, *first.above))
         self._breaks_first = self._opening.indent is not None
+        self._hanging = place.indent + place.unit if self._opening.indent is None else self._opening.indent
         self._closing_gap = "" if self._trailing_comma else self._closing.gap
+
+    def without(self, dropped: _Argument, rest: list[_Argument]) -> list[_Argument]:
+        """The callback's own arguments, with the comments of an argument that goes away above them."""
+        comments = dropped.comments()
+        if not rest:
+            self._closing = dataclasses.replace(self._closing, above=(*comments, *self._closing.above))
+            return rest
+        return [dataclasses.replace(rest[0], above=(*comments, *rest[0].above)), *rest[1:]]
 
     def written(self, function: str, first: list[_Argument], second: list[_Argument] | None) -> str:
         """`function` called with the first arguments and, unless that is None, its result with the second."""
@@ -290,15 +305,14 @@ class _Layout:
         """Arguments in parentheses, each with the line break and the comments that it had."""
         opening = self._opening
         pieces, pending = ["("], opening.trailing if is_first else ""
-        visual = " " * (column + 1 + len(opening.gap))
-        own = opening.indent if opening.indent is not None else visual
+        beside = " " * (column + 1 + len(opening.gap))
+        arguments = self._in_new_order(arguments)
         for index, argument in enumerate(arguments):
             above = argument.above if index else _from_first_comment(argument.above)
-            breaks = argument.indent is not None if index else opening.indent is not None
+            breaks = (argument if index else opening).indent is not None
             if breaks or pending or above:
-                indent = argument.indent if index and argument.indent is not None else own
-                if opening.indent is None and len(indent) == self._visual:
-                    indent = visual
+                indent = self._indent(argument, beside if index else None)
+                beside = beside if index else indent
                 pieces += [f"{pending}\n", *(f"{indent}{c}".rstrip() + "\n" for c in above), indent]
             else:
                 indent = self._place.indent
@@ -309,17 +323,36 @@ class _Layout:
             if argument is not arguments[-1]:
                 pieces.append(f"{argument.before_comma},")
             pending = argument.trailing
-        return "".join(pieces) + self._end(pending, own, breaks=len(pieces) > 1, is_last=is_last)
+        return "".join(pieces) + self._end(pending, is_last=is_last)
 
-    def _end(self, pending: str, indent: str, *, breaks: bool, is_last: bool) -> str:
+    def _in_new_order(self, arguments: Sequence[_Argument]) -> list[_Argument]:
+        """Arguments that follow another one than they did start a line if the one that did started one."""
+        order = [a.node for a in self.arguments]
+        placed = list(arguments[:1])
+        for previous, argument in itertools.pairwise(arguments):
+            followed = order[order.index(previous.node) + 1 :] if previous.node in order else []
+            inherited = None if followed[:1] == [argument.node] else previous.next_indent
+            placed.append(dataclasses.replace(argument, indent=argument.indent or inherited))
+        return placed
+
+    def _indent(self, argument: _Argument, beside: str | None) -> str:
+        """The indentation of an argument that starts a line; `beside` is the first one's, None for itself."""
+        if argument.indent is None or (beside is None and self._opening.indent is not None):
+            return self._hanging
+        is_aligned = self._opening.indent is None and len(argument.indent) == self._visual
+        if is_aligned:
+            return self._hanging if beside is None else beside
+        return argument.indent
+
+    def _end(self, pending: str, *, is_last: bool) -> str:
         """What closes a group: a comma if the call had one there, its last comments, the parenthesis."""
         closing = self._closing
         comments = [c for c in closing.above if c] if is_last else []
         if not (pending or comments or (closing.indent is not None and self._opening.indent is not None)):
             return f"{self._closing_gap})"
         comma = "," if self._trailing_comma else ""
-        lines = "".join(f"{indent}{comment}\n" for comment in comments)
-        last = closing.indent if closing.indent is not None else indent
+        lines = "".join(f"{self._hanging}{comment}\n" for comment in comments)
+        last = closing.indent if closing.indent is not None else self._place.indent
         return f"{comma}{pending}\n{lines}{last})"
 
 

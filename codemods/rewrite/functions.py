@@ -27,9 +27,9 @@ def definition(
     dialect: Dialect,
     names: Names,
     imports: Sequence[str],
-    newline: str = "\n",
+    step: str = "    ",
 ) -> str:
-    """Rewrites the lines of a `def`."""
+    """Rewrites the lines of a `def`; `step` is one of indentation where the text shows none."""
     indent = _indent(text)
 
     def change(node: cst.CSTNode, unit: str) -> cst.BaseStatement:
@@ -47,14 +47,34 @@ def definition(
             positional_only=plan.positional_only,
             opening=node.whitespace_before_params,
         )
+        was_short = len(indent + _header(node)) <= _LINE_LENGTH
         node = node.with_changes(body=body, params=parameters)
         jax_annotated = [parameter.arg for parameter in plan.jax_annotated]
         node = arguments.with_annotations(node, jax_annotated, f"{names.numpy}.ndarray")
+        if was_short:
+            node = _with_short_header(node, indent, unit if isinstance(body, cst.IndentedBlock) else step)
         lines = [*imports, *dialect.conversion_lines(names, plan.conversions, len(indent + unit))]
         node = arguments.with_first_lines(node, lines)
-        return _broken(arguments.with_last_lines(node, _last_lines(plan, dialect, names)), len(indent))
+        return _broken(arguments.with_last_lines(node, _last_lines(plan, dialect, names)), len(indent), step)
 
     return parsing.transform_block(text, change)
+
+
+def _header(node: cst.FunctionDef) -> str:
+    """A header's text, up to its colon."""
+    bare = node.with_changes(body=cst.SimpleStatementSuite([cst.Pass()]), leading_lines=[], decorators=[])
+    return parsing.code(bare).strip().removesuffix("pass").rstrip()
+
+
+def _with_short_header(node: cst.FunctionDef, indent: str, step: str) -> cst.FunctionDef:
+    """Puts the parameters on a line of their own where the header has become too long for one."""
+    text = _header(node)
+    if "\n" in text or len(indent + text) <= _LINE_LENGTH:
+        return node
+    (header,) = parsing.statements(f"def _(\n{indent}{step}{parsing.code(node.params)}\n{indent}): pass\n")
+    header = header.visit(parsing.Absolute(""))  # type: ignore[assignment]
+    assert isinstance(header, cst.FunctionDef)
+    return node.with_changes(params=header.params, whitespace_before_params=header.whitespace_before_params)
 
 
 def _indent(text: str) -> str:
@@ -62,7 +82,7 @@ def _indent(text: str) -> str:
     return text[: len(text) - len(text.lstrip(" \t\f"))].rpartition("\f")[2]
 
 
-def _broken(node: cst.FunctionDef, indent: int) -> cst.FunctionDef:
+def _broken(node: cst.FunctionDef, indent: int, step: str) -> cst.FunctionDef:
     """A definition on one line gets a block when the line has become too long."""
     body = node.body
     if not isinstance(body, cst.SimpleStatementSuite):
@@ -73,7 +93,7 @@ def _broken(node: cst.FunctionDef, indent: int) -> cst.FunctionDef:
         return node
     plain = [statement.with_changes(semicolon=cst.MaybeSentinel.DEFAULT) for statement in body.body]
     lines = [cst.SimpleStatementLine([statement]) for statement in plain]
-    return node.with_changes(body=cst.IndentedBlock(lines, header=body.trailing_whitespace))
+    return node.with_changes(body=cst.IndentedBlock(lines, header=body.trailing_whitespace, indent=step))
 
 
 def _visited(body: cst.BaseSuite, transformer: cst.CSTTransformer) -> cst.BaseSuite:
@@ -116,8 +136,7 @@ def hoisted(
     imports: Sequence[str],
     indent: str,
     unit: str,
-    newline: str = "\n",
-    origin: Origin | None = None,
+    origin: Origin,
 ) -> str:
     """The `def` that stands for a lambda, as whole lines."""
     expression = parsing.expression(text)
@@ -127,7 +146,6 @@ def hoisted(
     )
     body = indent + unit
     head = f"{indent}def {plan.name}("
-    origin = origin or Origin(0, body)
     start = Spot(origin.column, origin.indent, body, unit)
     between = expression.whitespace_after_lambda
     between = between if isinstance(between, cst.BaseParenthesizableWhitespace) else cst.SimpleWhitespace(" ")
@@ -162,7 +180,6 @@ def sibling(
     imports: Sequence[str],
     indent: str,
     unit: str,
-    newline: str = "\n",
 ) -> str:
     """A function beside the original that calls it and writes its result, as whole lines."""
     ways = {conversion.name: dialect.converted(names, conversion) for conversion in plan.conversions}

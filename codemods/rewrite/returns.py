@@ -18,6 +18,7 @@ from codemods.rewrite.dialect import Dialect, Names
 _PRAGMA: Final = re.compile(
     r"#\s*(type:|noqa\b|pylint:|pyright:|mypy:|ruff:|flake8:|pyre-|nosec\b|pragma:|fmt:)"
 )
+_LINE_LENGTH: Final = 100
 _COVERAGE: Final = re.compile(r"#\s*pragma:")
 _ODD: Final = (cst.Yield, cst.NamedExpr, cst.GeneratorExp, cst.Tuple)
 
@@ -31,12 +32,14 @@ class Spot:
       old_indent: the indentation of the line on which it starts.
       indent: the indentation of the write.
       unit: one step of indentation.
+      breaks: whether the write may get line breaks where it is too long.
     """
 
     column: int
     old_indent: str
     indent: str
     unit: str
+    breaks: bool = True
 
     def behind(self, text: str) -> Spot:
         """The spot behind some text that starts at this one."""
@@ -79,7 +82,12 @@ class Writer:
         before, after = self._around(self._dialect.store(self._names, self._out, "\0"))
         column = len(spot.indent + before) + (0 if argument is value else 1)
         text = realigned(parsing.code(value), spot.column, column, (spot.old_indent, spot.indent))
-        return [Write(f"{before}{text}{after}" if argument is value else f"{before}({text}){after}")]
+        text = text if argument is value else f"({text})"
+        if _is_too_long(before, text, after, spot):
+            function, _, first = before.partition("(")
+            text = f"\n{spot.indent}{spot.unit}{first}{text}\n{spot.indent}"
+            before = f"{function}("
+        return [Write(f"{before}{text}{after}")]
 
     def kept(self, form: ReturnForm, name: str) -> str:
         """The text that writes a value kept in a name."""
@@ -90,6 +98,8 @@ class Writer:
         before, after = self._around(self._dialect.write(self._names, out, "\0"))
         column = len(spot.indent + before)
         text = parsing.code(value)
+        if _is_too_long(before, text, after, spot) and not after:
+            return f"{before}(\n{spot.indent}{spot.unit}{text}\n{spot.indent})"
         text = parsing.placed(text, spot.column, column, spot.old_indent, spot.indent, spot.unit)
         return f"{before}{text}{after}"
 
@@ -105,6 +115,13 @@ class Writer:
             plain = [comment for comment in element.comments if not _PRAGMA.match(comment)]
             yield Write(text, (*pending, *element.above, *plain), pragma)
             pending = element.behind
+
+
+def _is_too_long(before: str, text: str, after: str, spot: Spot) -> bool:
+    """Whether a write on one line is too long, which its value was not."""
+    if "\n" in text or not spot.breaks or spot.column + len(text) > _LINE_LENGTH:
+        return False
+    return len(f"{spot.indent}{before}{text}{after}") > _LINE_LENGTH
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -259,12 +276,13 @@ class ReturnRewriter(cst.CSTTransformer):
         assert isinstance(last, cst.Return)
         if plan.after is not None:
             return [*body[:-1], self._keep(last)]
-        written = [parsing.small_statement(w.text) for w in self._writes(last, plan) if w.text]
+        writes = self._writes(last, plan, breaks=False)
+        written = [parsing.small_statement(write.text) for write in writes if write.text]
         return [*body[:-1], *written, cst.Return(semicolon=last.semicolon)]
 
-    def _writes(self, statement: cst.Return, plan: ReturnPlan) -> list[Write]:
+    def _writes(self, statement: cst.Return, plan: ReturnPlan, *, breaks: bool = True) -> list[Write]:
         value, spot = self._value(statement)
-        return self._writer.write(plan.form, value, spot)
+        return self._writer.write(plan.form, value, dataclasses.replace(spot, breaks=breaks))
 
     def _value(self, statement: cst.Return) -> tuple[cst.BaseExpression | None, Spot]:
         """A returned value, its white space made absolute, and where it stands."""

@@ -25,7 +25,9 @@ def _host(a, b, c, d, scale=2.0):
 
 
 def host(a, b, c, d):
-    return bufcb.buffer_callback(bufcb.adapt(_host, arrays="jax"), jax.ShapeDtypeStruct(a.shape, a.dtype))(a, b, c, d)
+    return bufcb.buffer_callback(
+        bufcb.adapt(_host, arrays="jax"), jax.ShapeDtypeStruct(a.shape, a.dtype)
+    )(a, b, c, d)
 
 
 def main():

@@ -19,8 +19,18 @@ def _unsigned(x):
 def main():
     b = jnp.array([True, False])
     print(bufcb.buffer_callback(bufcb.adapt(_host, arrays="jax"), jax.ShapeDtypeStruct((2,), jnp.int32))(b).tolist())
-    print(bufcb.buffer_callback(bufcb.adapt(_neg, arrays="jax"), jax.ShapeDtypeStruct((2,), jnp.uint8))(jnp.array([1, 2], jnp.uint8)).tolist())
-    print(bufcb.buffer_callback(bufcb.adapt(_unsigned, arrays="jax"), jax.ShapeDtypeStruct((2,), jnp.uint8))(jnp.array([1, 2], jnp.uint8)).tolist())
-    print(bufcb.buffer_callback(bufcb.adapt(_unsigned, arrays="jax"), jax.ShapeDtypeStruct((), jnp.uint8))(jnp.uint8(1)).tolist())
-    print(bufcb.buffer_callback(bufcb.adapt(_host, arrays="jax"), jax.ShapeDtypeStruct((), jnp.int32))(jnp.int32(2**31 - 1)).tolist())
-    print(bufcb.buffer_callback(bufcb.adapt(_host, arrays="jax"), jax.ShapeDtypeStruct((2,), jnp.int8))(jnp.array([127, 1], jnp.int8)).tolist())
+    print(bufcb.buffer_callback(
+        bufcb.adapt(_neg, arrays="jax"), jax.ShapeDtypeStruct((2,), jnp.uint8)
+    )(jnp.array([1, 2], jnp.uint8)).tolist())
+    print(bufcb.buffer_callback(
+        bufcb.adapt(_unsigned, arrays="jax"), jax.ShapeDtypeStruct((2,), jnp.uint8)
+    )(jnp.array([1, 2], jnp.uint8)).tolist())
+    print(bufcb.buffer_callback(
+        bufcb.adapt(_unsigned, arrays="jax"), jax.ShapeDtypeStruct((), jnp.uint8)
+    )(jnp.uint8(1)).tolist())
+    print(bufcb.buffer_callback(
+        bufcb.adapt(_host, arrays="jax"), jax.ShapeDtypeStruct((), jnp.int32)
+    )(jnp.int32(2**31 - 1)).tolist())
+    print(bufcb.buffer_callback(
+        bufcb.adapt(_host, arrays="jax"), jax.ShapeDtypeStruct((2,), jnp.int8)
+    )(jnp.array([127, 1], jnp.int8)).tolist())

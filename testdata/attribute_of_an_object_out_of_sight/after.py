@@ -10,7 +10,9 @@ class Table:
 
 
 def run(table, x):
-    return bufcb.buffer_callback(bufcb.adapt(table.look_up, arrays="jax"), jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+    return bufcb.buffer_callback(
+        bufcb.adapt(table.look_up, arrays="jax"), jax.ShapeDtypeStruct(x.shape, x.dtype)
+    )(x)
 
 
 def main():

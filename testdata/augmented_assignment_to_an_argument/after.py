@@ -11,4 +11,6 @@ def _bump(x):
 
 def main():
     x = jnp.zeros(2)
-    print(bufcb.buffer_callback(bufcb.adapt(_bump, arrays="jax"), jax.ShapeDtypeStruct((2,), jnp.float32))(x).tolist(), x.tolist())
+    print(bufcb.buffer_callback(
+        bufcb.adapt(_bump, arrays="jax"), jax.ShapeDtypeStruct((2,), jnp.float32)
+    )(x).tolist(), x.tolist())

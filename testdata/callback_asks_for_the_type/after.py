@@ -16,5 +16,7 @@ def _typed(x):
 
 def main():
     x = jnp.array([4.0])
-    print(bufcb.buffer_callback(bufcb.adapt(_as_float, arrays="jax"), jax.ShapeDtypeStruct((1,), jnp.float32))(x).tolist())
+    print(bufcb.buffer_callback(
+        bufcb.adapt(_as_float, arrays="jax"), jax.ShapeDtypeStruct((1,), jnp.float32)
+    )(x).tolist())
     print(float(bufcb.buffer_callback(bufcb.adapt(_typed, arrays="jax"), jax.ShapeDtypeStruct((), jnp.float32))(x)))

@@ -15,4 +15,6 @@ except ImportError:
 
 
 def main():
-    print(bufcb.buffer_callback(bufcb.adapt(_gamma, arrays="jax"), jax.ShapeDtypeStruct((1,), jnp.float32))(jnp.array([4.0])).tolist())
+    print(bufcb.buffer_callback(
+        bufcb.adapt(_gamma, arrays="jax"), jax.ShapeDtypeStruct((1,), jnp.float32)
+    )(jnp.array([4.0])).tolist())

@@ -14,7 +14,9 @@ def _down(x):
 
 def rounded(x, up):
     host = _up if up else _down
-    return bufcb.buffer_callback(bufcb.adapt(host, arrays="jax"), jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+    return bufcb.buffer_callback(
+        bufcb.adapt(host, arrays="jax"), jax.ShapeDtypeStruct(x.shape, x.dtype)
+    )(x)
 
 
 def main():

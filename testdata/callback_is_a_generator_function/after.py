@@ -10,6 +10,8 @@ def _numbers(n):
 
 def main():
     try:
-        print(bufcb.buffer_callback(bufcb.adapt(_numbers, arrays="jax"), jax.ShapeDtypeStruct((), jnp.float32))(jnp.float32(2)))
+        print(bufcb.buffer_callback(
+            bufcb.adapt(_numbers, arrays="jax"), jax.ShapeDtypeStruct((), jnp.float32)
+        )(jnp.float32(2)))
     except Exception as error:
         print("TypeError" in str(error))

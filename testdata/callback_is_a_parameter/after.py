@@ -5,7 +5,9 @@ import numpy as np
 
 
 def host_map(f, x):
-    return bufcb.buffer_callback(bufcb.adapt(f, arrays="jax"), jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+    return bufcb.buffer_callback(
+        bufcb.adapt(f, arrays="jax"), jax.ShapeDtypeStruct(x.shape, x.dtype)
+    )(x)
 
 
 def main():

@@ -15,7 +15,9 @@ def make(scale):
 
 def run(x, up):
     spec = jax.ShapeDtypeStruct(x.shape, x.dtype)
-    a = bufcb.buffer_callback(bufcb.adapt(TABLE["up"] if up else TABLE["down"], arrays="jax"), spec)(x)
+    a = bufcb.buffer_callback(
+        bufcb.adapt(TABLE["up"] if up else TABLE["down"], arrays="jax"), spec
+    )(x)
     b = bufcb.buffer_callback(bufcb.adapt(TABLE["up"], arrays="jax"), spec)(x)
     c = bufcb.buffer_callback(bufcb.adapt(make(2), arrays="jax"), spec)(x)
     return a, b, c

@@ -12,4 +12,6 @@ def _formula(x):
 
 def main():
     x = jnp.arange(2.0)
-    print(bufcb.buffer_callback(bufcb.adapt(_formula, arrays="jax"), jax.ShapeDtypeStruct((2,), jnp.float32))(x).tolist())
+    print(bufcb.buffer_callback(
+        bufcb.adapt(_formula, arrays="jax"), jax.ShapeDtypeStruct((2,), jnp.float32)
+    )(x).tolist())

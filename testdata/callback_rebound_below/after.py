@@ -9,7 +9,9 @@ def _host(x):
 
 
 def run(x):
-    return bufcb.buffer_callback(bufcb.adapt(_host, arrays="jax"), jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+    return bufcb.buffer_callback(
+        bufcb.adapt(_host, arrays="jax"), jax.ShapeDtypeStruct(x.shape, x.dtype)
+    )(x)
 
 
 _first = run(jnp.ones(2))

@@ -18,4 +18,6 @@ _host.calls = 0
 
 
 def main():
-    print(bufcb.buffer_callback(_host_into, jax.ShapeDtypeStruct((2,), jnp.float32))(jnp.arange(2.0)).tolist(), _host.calls)
+    print(bufcb.buffer_callback(
+        _host_into, jax.ShapeDtypeStruct((2,), jnp.float32)
+    )(jnp.arange(2.0)).tolist(), _host.calls)

@@ -18,4 +18,8 @@ ADDER = Adder(2)
 def main():
     x = jnp.arange(2.0)
     spec = jax.ShapeDtypeStruct(x.shape, x.dtype)
-    print(bufcb.buffer_callback(bufcb.adapt(ADDER, arrays="jax"), spec)(x).tolist(), bufcb.buffer_callback(bufcb.adapt(Adder(1), arrays="jax"), spec)(x).tolist())
+    print(bufcb.buffer_callback(
+        bufcb.adapt(ADDER, arrays="jax"), spec
+    )(x).tolist(), bufcb.buffer_callback(
+        bufcb.adapt(Adder(1), arrays="jax"), spec
+    )(x).tolist())

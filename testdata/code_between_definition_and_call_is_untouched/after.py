@@ -17,4 +17,6 @@ TABLE = {  'a':1 ,
 
 def main( ) :
     x = jnp.ones( 2 )
-    print( bufcb.buffer_callback( _angle , jax.ShapeDtypeStruct( x.shape , x.dtype ) )( x, x*0 ).tolist( ), math.pi > 3 )
+    print( bufcb.buffer_callback(
+        _angle, jax.ShapeDtypeStruct( x.shape , x.dtype )
+    )( x, x*0 ).tolist( ), math.pi > 3 )

@@ -21,4 +21,6 @@ def _scaled(x):
 
 def main():
     x = jnp.arange(2.0)
-    print(bufcb.buffer_callback(bufcb.adapt(_scaled, arrays="jax"), jax.ShapeDtypeStruct((2,), jnp.float32))(x).tolist())
+    print(bufcb.buffer_callback(
+        bufcb.adapt(_scaled, arrays="jax"), jax.ShapeDtypeStruct((2,), jnp.float32)
+    )(x).tolist())

@@ -9,4 +9,6 @@ def _fifth(x):
 
 
 def main():
-    print(float(bufcb.buffer_callback(bufcb.adapt(_fifth, arrays="jax"), jax.ShapeDtypeStruct((), jnp.float32))(jnp.arange(3.0))))
+    print(float(bufcb.buffer_callback(
+        bufcb.adapt(_fifth, arrays="jax"), jax.ShapeDtypeStruct((), jnp.float32)
+    )(jnp.arange(3.0))))

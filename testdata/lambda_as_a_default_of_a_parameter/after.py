@@ -5,7 +5,9 @@ import numpy as np
 
 
 def run(x, host=lambda v: np.square(v)):
-    return bufcb.buffer_callback(bufcb.adapt(host, arrays="jax"), jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+    return bufcb.buffer_callback(
+        bufcb.adapt(host, arrays="jax"), jax.ShapeDtypeStruct(x.shape, x.dtype)
+    )(x)
 
 
 def main():

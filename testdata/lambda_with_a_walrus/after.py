@@ -6,7 +6,9 @@ import numpy as np
 
 def run(x):
     spec = jax.ShapeDtypeStruct(x.shape, x.dtype)
-    return bufcb.buffer_callback(bufcb.adapt(lambda v: (w := np.asarray(v)) + w, arrays="jax"), spec)(x)
+    return bufcb.buffer_callback(
+        bufcb.adapt(lambda v: (w := np.asarray(v)) + w, arrays="jax"), spec
+    )(x)
 
 
 def main():

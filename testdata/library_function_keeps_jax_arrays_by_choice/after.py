@@ -6,4 +6,6 @@ import numpy as np
 
 def main():
     x = jnp.eye(2)
-    print(bufcb.buffer_callback(bufcb.adapt(np.linalg.inv, arrays="jax"), jax.ShapeDtypeStruct(x.shape, x.dtype))(x).tolist())
+    print(bufcb.buffer_callback(
+        bufcb.adapt(np.linalg.inv, arrays="jax"), jax.ShapeDtypeStruct(x.shape, x.dtype)
+    )(x).tolist())

@@ -9,7 +9,9 @@ def _energy(ctx, out, kinetic_energy, potential_energy, external_energy, thermal
     potential_energy = np.asarray(potential_energy)
     external_energy = np.asarray(external_energy)
     thermal_energy = np.asarray(thermal_energy)
-    out[...] = np.add(np.add(kinetic_energy, potential_energy), np.add(external_energy, thermal_energy))
+    out[...] = (
+        np.add(np.add(kinetic_energy, potential_energy), np.add(external_energy, thermal_energy))
+    )
     return
 
 

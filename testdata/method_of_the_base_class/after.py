@@ -12,7 +12,11 @@ class A:
 class B(A):
     def run(self, x):
         s = jax.ShapeDtypeStruct(x.shape, x.dtype)
-        return bufcb.buffer_callback(bufcb.adapt(super()._host, arrays="jax"), s)(x) + bufcb.buffer_callback(bufcb.adapt(self._host, arrays="jax"), s)(x)
+        return bufcb.buffer_callback(
+            bufcb.adapt(super()._host, arrays="jax"), s
+        )(x) + bufcb.buffer_callback(
+            bufcb.adapt(self._host, arrays="jax"), s
+        )(x)
 
 
 def main():

@@ -9,7 +9,9 @@ class Base:
         return np.negative(x)
 
     def run(self, x):
-        return bufcb.buffer_callback(bufcb.adapt(self._host, arrays="jax"), jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+        return bufcb.buffer_callback(
+            bufcb.adapt(self._host, arrays="jax"), jax.ShapeDtypeStruct(x.shape, x.dtype)
+        )(x)
 
 
 class Derived(Base):

@@ -20,6 +20,8 @@ def main():
     table = Table(array([10.0, 20.0, 30.0], "float32"))
 
     def pick(index):
-        return bufcb.buffer_callback(bufcb.adapt(table._look_up, arrays="jax"), jax.ShapeDtypeStruct((2,), jnp.float32))(index)
+        return bufcb.buffer_callback(
+            bufcb.adapt(table._look_up, arrays="jax"), jax.ShapeDtypeStruct((2,), jnp.float32)
+        )(index)
 
     print(functools.reduce(jnp.add, [pick(jnp.array([0, 2]))]).tolist())

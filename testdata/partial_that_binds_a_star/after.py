@@ -12,7 +12,9 @@ def _affine(slope, offset, x):
 
 def affine(line, x):
     spec = jax.ShapeDtypeStruct(x.shape, x.dtype)
-    return bufcb.buffer_callback(bufcb.adapt(functools.partial(_affine, *line), arrays="jax"), spec)(x)
+    return bufcb.buffer_callback(
+        bufcb.adapt(functools.partial(_affine, *line), arrays="jax"), spec
+    )(x)
 
 
 def main():

@@ -10,7 +10,9 @@ class A:
         return lambda x: np.asarray(x) * np.float32(2)
 
     def run(self, x):
-        return bufcb.buffer_callback(bufcb.adapt(self._host, arrays="jax"), jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+        return bufcb.buffer_callback(
+            bufcb.adapt(self._host, arrays="jax"), jax.ShapeDtypeStruct(x.shape, x.dtype)
+        )(x)
 
 
 def main():

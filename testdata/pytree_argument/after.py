@@ -13,7 +13,9 @@ def _predict(ctx, out, params, x):
 
 
 def predict(params, x):
-    return bufcb.buffer_callback(_predict, jax.ShapeDtypeStruct((x.shape[0], 1), x.dtype))(params, x)
+    return bufcb.buffer_callback(
+        _predict, jax.ShapeDtypeStruct((x.shape[0], 1), x.dtype)
+    )(params, x)
 
 
 def main():

@@ -15,4 +15,8 @@ def _middle(x):
 def main():
     x = jnp.arange(4.0)
     spec = jax.ShapeDtypeStruct((), jnp.float32)
-    print(float(bufcb.buffer_callback(bufcb.adapt(_total, arrays="jax"), spec)(x)), float(bufcb.buffer_callback(bufcb.adapt(_middle, arrays="jax"), spec)(x)))
+    print(float(bufcb.buffer_callback(
+        bufcb.adapt(_total, arrays="jax"), spec
+    )(x)), float(bufcb.buffer_callback(
+        bufcb.adapt(_middle, arrays="jax"), spec
+    )(x)))

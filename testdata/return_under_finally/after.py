@@ -16,4 +16,6 @@ def _traced(x):
 
 def main():
     x = jnp.array([4.0])
-    print(bufcb.buffer_callback(bufcb.adapt(_traced, arrays="jax"), jax.ShapeDtypeStruct((1,), jnp.float32))(x).tolist(), DEPTH)
+    print(bufcb.buffer_callback(
+        bufcb.adapt(_traced, arrays="jax"), jax.ShapeDtypeStruct((1,), jnp.float32)
+    )(x).tolist(), DEPTH)

@@ -14,7 +14,9 @@ def run(x, flag):
     spec = jax.ShapeDtypeStruct(x.shape, x.dtype)
     a = bufcb.buffer_callback(_host, spec, vmap_method="legacy_vectorized")(x)
     b = bufcb.buffer_callback(_host, spec, vmap_method="sequential")(x)
-    c = bufcb.buffer_callback(_host, spec, vmap_method="legacy_vectorized" if flag else "sequential")(x)
+    c = bufcb.buffer_callback(
+        _host, spec, vmap_method="legacy_vectorized" if flag else "sequential"
+    )(x)
     return a, b, c
 
 
