@@ -15,6 +15,7 @@ from codemods.hoisting import why_not_hoisted
 from codemods.model import Diagnostic, Options, Status
 from codemods.names import FunctionNode, Module, is_private, parameters
 from codemods.ordering import why_not_reordered
+from codemods.overrides import Overrides
 from codemods.plans import (
     Conversion,
     FunctionPlan,
@@ -65,39 +66,31 @@ class Planner:
     def __init__(self, source: SourceFile, module: Module, project: Project, options: Options) -> None:
         self.source, self.module, self.project, self.options = source, module, project, options
         self.free = FreeNames(module)
+        self.overridden = Overrides(module, source.path, project)
         self.functions: list[FunctionPlan] = []
         self.siblings: list[SiblingPlan] = []
 
     def plan(self, sites: Sequence[Site], suppressions: Suppressions) -> ModulePlan:
         plans: dict[Site, SitePlan] = {}
         groups: dict[ast.AST, list[tuple[CallSite, Resolved]]] = {}
-        live = [site for site in sites if not suppressions.covers(site.node)]
+        live = {site for site in sites if not suppressions.covers(site.node)}
         callbacks = frozenset(site.callback for site in live if isinstance(site, CallSite))
         for site in sites:
             if site not in live:
-                plans[site] = SitePlan(
-                    site, Status.SKIPPED, Diagnostic("BC004", "Left alone, as the comment asks.")
-                )
+                plans[site] = _skipped(site, "Left alone, as the comment asks.")
             elif isinstance(site, Unresolved):
                 status = Status.SKIPPED if site.code == "BC003" else Status.REFUSED
                 plans[site] = SitePlan(site, status, Diagnostic(site.code, site.reason, site.way_out))
             elif isinstance(site, ValueUse):
                 plans[site] = self._renamed(site.why, site)
-            elif self.options.target == "jax" and any(o.arg == "sharding" for o in site.options):
-                plans[site] = self._renamed("JAX's buffer callback takes no `sharding=`.", site)
-            elif (why := self._unsorted(site)) is not None:
-                plans[site] = self._renamed(why, site)
             else:
-                found = resolve(site.callback, self.module, callbacks)
-                if isinstance(found, Resolved) and suppressions.covers_definition(found.function):
-                    found = Opaque("BC004", "The callback is left alone, as its comment asks.")
-                if isinstance(found, Opaque) and found.arrays == "numpy" and self.options.arrays == "jax":
-                    found = _BY_CHOICE
-                if isinstance(found, Opaque):
-                    plans[site] = self._adapted(
-                        site, Diagnostic(found.code, found.reason, found.way_out), found.arrays
-                    )
-                else:
+                found = resolve(site.callback, self.module, callbacks, self.overridden)
+                definition = found.function if isinstance(found, Resolved) else found.definition
+                if definition is not None and suppressions.covers_definition(definition):
+                    plans[site] = _skipped(site, "The callback is left alone, as its comment asks.")
+                elif (alone := self._alone_plan(site, found)) is not None:
+                    plans[site] = alone
+                elif isinstance(found, Resolved):
                     groups.setdefault(found.function, []).append((site, found))
         for function, calls in groups.items():
             assert isinstance(function, ast.FunctionDef | ast.Lambda)
@@ -108,6 +101,18 @@ class Planner:
         return ModulePlan(ordered, tuple(self.functions), tuple(self.siblings))
 
     # One site.
+
+    def _alone_plan(self, site: CallSite, found: Resolved | Opaque) -> SitePlan | None:
+        """What becomes of a site whatever its callback's other sites; None where they decide together."""
+        if self.options.target == "jax" and any(o.arg == "sharding" for o in site.options):
+            return self._renamed("JAX's buffer callback takes no `sharding=`.", site)
+        if (why := self._unsorted(site)) is not None:
+            return self._renamed(why, site)
+        if isinstance(found, Resolved):
+            return None
+        if found.arrays == "numpy" and self.options.arrays == "jax":
+            found = _BY_CHOICE
+        return self._adapted(site, Diagnostic(found.code, found.reason, found.way_out), found.arrays)
 
     def _renamed(self, why: str, site: Site) -> SitePlan:
         diagnostic = Diagnostic("BC110", why, "It becomes `bufcb.pure_callback`, which behaves the same.")
@@ -163,7 +168,8 @@ class Planner:
         self._check_definition(group)
         found = self._supplied(group)
         accept = ACCEPTED_BY_NUMPY if self.options.arrays == "numpy" else frozenset()
-        report = analyse(function, {n: s.argument for n, s in found.items()}, self.module, accept)
+        arguments = {n: s.argument for n, s in found.items()}
+        report = analyse(function, arguments, self.module, accept, self.overridden)
         if report.obstacle is not None:
             raise _Adapted(self._of_obstacle(report.obstacle))
         self._check_writes(report)
@@ -283,7 +289,7 @@ class Planner:
             return True
         references = {r.reference for _, r in group.calls}
         if resolved.owner is not None:
-            return self._method_in_place(function.name, references)
+            return self._method_in_place(function.name, references, resolved.owner)
         scope = self.module.scopes[function]
         if any(use not in references for use in self.module.references(function.name, scope)):
             return False
@@ -292,14 +298,15 @@ class Planner:
             return True
         return self._free_to_change(function.name)
 
-    def _method_in_place(self, name: str, references: set[ast.expr]) -> bool:
-        uses = self.module.attributes.get(name, ())
+    def _method_in_place(self, name: str, references: set[ast.expr], owner: ast.ClassDef) -> bool:
+        by_name = self.module.references(name, self.module.opened[owner])
+        uses = [*self.module.attributes.get(name, ()), *by_name]
         return all(use in references for use in uses) and self._free_to_change(name)
 
     def _free_to_change(self, name: str) -> bool:
         if not (is_private(name) or self.options.public):
             return False
-        if name.startswith("__") or self.module.names_in_strings(name):
+        if name.startswith("__") or self.module.spells(name):
             return False
         return not self.project.used_elsewhere(name, self.source.path)
 
@@ -591,6 +598,10 @@ class Planner:
                 "BC001", f"`{sibling.callee}` has other users, so `{sibling.name}` was added beside it."
             )
         return None
+
+
+def _skipped(site: Site, reason: str) -> SitePlan:
+    return SitePlan(site, Status.SKIPPED, Diagnostic("BC004", reason))
 
 
 def _without_runtime(plan: SitePlan) -> SitePlan:

@@ -45,5 +45,6 @@ CODES: Final[dict[str, str]] = {
     "BC204": "no place for the import",
     "BC205": "the migrated text does not parse",
     "BC207": "only the bufcb runtime could adapt this call",
-    "BC206": "the call stands where it cannot be edited",
+    "BC206": "`pure_callback` is replaced at run time",
+    "BC208": "`vectorized=` is an old option or an argument",
 }

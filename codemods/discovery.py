@@ -91,8 +91,10 @@ def discover(paths: Sequence[Path]) -> Discovery:
     return Discovery(tuple(candidates), tuple(failures), scanned)
 
 
-def python_files(paths: Sequence[Path], on_error: OnError) -> Iterator[str]:
-    """Yields the path of every Python file in `paths`, each real file once, in no set order.
+def python_files(
+    paths: Sequence[Path], on_error: OnError, suffixes: tuple[str, ...] = SUFFIXES
+) -> Iterator[str]:
+    """Yields the path of every file in `paths` with one of `suffixes`, each real file once, in no set order.
 
     A folder that is named is walked even if something ignores it. Inside it, folders that hold no
     source of the project are left out: those in `EXCLUDED`, virtual environments, and whatever a
@@ -110,15 +112,15 @@ def python_files(paths: Sequence[Path], on_error: OnError) -> Iterator[str]:
             on_error(path, _why_missing(error))
             continue
         if stat.S_ISDIR(mode):
-            yield from _walk(path, seen, on_error)
+            yield from _walk(path, seen, on_error, suffixes)
         elif not stat.S_ISREG(mode):
             on_error(path, "is neither a file nor a folder")
         elif _is_new(os.path.realpath(path), seen):
             yield path
 
 
-def _walk(root: str, seen: set[str], on_error: OnError) -> Iterator[str]:
-    """Yields the Python files under the folder `root` whose real path is not in `seen`."""
+def _walk(root: str, seen: set[str], on_error: OnError, suffixes: tuple[str, ...]) -> Iterator[str]:
+    """Yields the files with `suffixes` under the folder `root` whose real path is not in `seen`."""
     real = os.path.realpath(root)
     # One entry a folder: the path shown, the real path (links to folders are not followed, so that
     # it only ever grows by a name), and the rules in force.
@@ -141,7 +143,7 @@ def _walk(root: str, seen: set[str], on_error: OnError) -> Iterator[str]:
                 if _is_wanted_folder(name) and not (rules and rules.ignore(path, is_folder=True)):
                     pending.append((entry.path, path, rules))
             elif (
-                name.endswith(SUFFIXES)
+                name.endswith(suffixes)
                 and _is_file(entry, on_error)
                 and not (rules and rules.ignore(path, is_folder=False))
                 and _is_new(os.path.realpath(path) if entry.is_symlink() else path, seen)

@@ -4,27 +4,40 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import os
+from typing import Final
 
-from codemods import names, sites
+from codemods import names, patches, sites
 from codemods.callbacks import Planner
+from codemods.exports import Exports
 from codemods.model import Diagnostic, FileResult, Note, Options, SiteResult, Status
 from codemods.names import Module
+from codemods.overrides import Overrides
+from codemods.patches import Patch
 from codemods.plans import ModulePlan, SitePlan
 from codemods.project import Project
+from codemods.resolve import settle_vectorized
 from codemods.rewrite import NoPlace, rewrite
 from codemods.source import SourceError, SourceFile, parse
 from codemods.suppressions import Suppressions
+
+_BY_HAND: Final = "Migrate these calls by hand."
 
 
 def migrate(source: SourceFile, project: Project, options: Options) -> FileResult:
     """Migrates one file; raises `SourceError` when it cannot be parsed or written in its encoding."""
     module = names.read(source.tree)
-    found, mentions = sites.find(module, options.assume_jax)
+    found, mentions = sites.find(module, options.assume_jax, Exports(project, source.path))
+    found = settle_vectorized(found, module, Overrides(module, source.path, project))
     suppressions = Suppressions(source)
     plan = Planner(source, module, project, options).plan(found, suppressions)
+    patched = [patch for patch in patches.find(module, options.assume_jax) if patch.module == "jax"]
+    if patched:
+        plan = _refused(plan, _of_patch(patched[0]))
     after, plan, error = _rewritten(source, module, plan, options, project)
     results = tuple(_result(source, site) for site in plan.sites)
     notes = [_mention(source, mention) for mention in mentions]
+    notes += _bypassed(source, project, results)
     notes += [
         Note(line, column, Diagnostic("BC005", "This comment suppresses nothing.", "Remove it."))
         for line, column in suppressions.unused()
@@ -39,11 +52,15 @@ def _rewritten(
     """The new bytes, the plan as carried out, and our own failure if the output does not parse."""
     if not plan:
         return source.data, plan, None
-    kept = frozenset(name for name in _imported(module) if project.reexported(name, source.path))
+    kept = frozenset(
+        name
+        for name in _imported(module)
+        if _runs_project_code(name, module) or project.reexported(name, source.path)
+    )
     try:
         text = rewrite(source, module, plan, options, kept)
     except NoPlace as error:
-        return source.data, _refused(plan, str(error)), None
+        return source.data, _refused(plan, Diagnostic("BC204", str(error), _BY_HAND)), None
     try:
         parse(source.path, text)
     except SourceError as error:
@@ -51,7 +68,9 @@ def _rewritten(
         reason = f"{where}: the migrated text does not parse ({error.reason}); please report this"
         return (
             source.data,
-            _refused(plan, "The migrated text does not parse, which is a defect of bufcb-migrate."),
+            _refused(
+                plan, Diagnostic("BC205", "The migrated text does not parse, which is our defect.", _BY_HAND)
+            ),
             reason,
         )
     return source.encode(text), plan, None
@@ -61,9 +80,52 @@ def _imported(module: Module) -> set[str]:
     return {name for name, found in module.root.bindings.items() if any(b.origin for b in found)}
 
 
-def _refused(plan: ModulePlan, reason: str) -> ModulePlan:
+def _runs_project_code(name: str, module: Module) -> bool:
+    """Whether a statement that imports `name` alone may be there for what the module does when imported."""
+    return any(
+        isinstance(statement := module.parents[binding.node], ast.ImportFrom)
+        and len(statement.names) == 1
+        and (statement.level > 0 or (statement.module or "").partition(".")[0] != "jax")
+        for binding in module.root.bindings[name]
+        if binding.origin is not None
+    )
+
+
+def _of_patch(patch: Patch) -> Diagnostic:
+    reason = (
+        f"This file replaces `jax.pure_callback` (line {patch.line}), which migrated calls would not see."
+    )
+    way_out = "Patch `bufcb.buffer_callback` and `bufcb.pure_callback` instead, then migrate this file."
+    return Diagnostic("BC206", reason, way_out)
+
+
+def _bypassed(source: SourceFile, project: Project, results: tuple[SiteResult, ...]) -> list[Note]:
+    """A note at the first migrated call, for each place in other files that replaces what it called."""
+    migrated = [result for result in results if result.status in (Status.REWRITTEN, Status.ADAPTED)]
+    if not migrated:
+        return []
+    return [
+        Note(
+            migrated[0].line,
+            migrated[0].column,
+            Diagnostic(
+                "BC006",
+                f"{_shown(file)}:{line} replaces `pure_callback`, where migrated calls no longer pass.",
+                "Replace `bufcb.buffer_callback` there instead.",
+            ),
+        )
+        for file, line in project.patches(source.path)
+    ]
+
+
+def _shown(file: str) -> str:
+    """A path as short as it can be written from here."""
+    relative = os.path.relpath(file)
+    return file if relative.startswith(os.pardir) else relative
+
+
+def _refused(plan: ModulePlan, diagnostic: Diagnostic) -> ModulePlan:
     """The same sites, all left as they are."""
-    diagnostic = Diagnostic("BC204", reason, "Migrate these calls by hand.")
     left = tuple(
         SitePlan(site.site, Status.REFUSED, diagnostic)
         if site.status in (Status.REWRITTEN, Status.ADAPTED)

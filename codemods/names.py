@@ -11,9 +11,12 @@ from __future__ import annotations
 import ast
 import dataclasses
 import enum
+import functools
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import cast
+
+from codemods.uses import names_in_examples, names_in_text
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -165,7 +168,32 @@ class Module:
 
     def names_in_strings(self, name: str) -> bool:
         """Whether a string is just `name`, as in `__all__` or `getattr`."""
-        return any(isinstance(node, ast.Constant) and node.value == name for node in self.parents)
+        return name in self._strings
+
+    def spells(self, name: str) -> bool:
+        """Whether a string, or a constant part of an f-string, spells `name` as code may."""
+        return any(name in text and name in names_in_text(text) for text in self._strings) or any(
+            name in text and name in names_in_examples(text) for text in self._docstrings
+        )
+
+    @functools.cached_property
+    def _strings(self) -> frozenset[str]:
+        return frozenset(
+            node.value
+            for node, parent in self.parents.items()
+            if isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and not isinstance(parent, ast.Expr)
+        )
+
+    @functools.cached_property
+    def _docstrings(self) -> frozenset[str]:
+        """Strings that stand alone, of which only the examples are ever run."""
+        return frozenset(
+            node.value
+            for node, parent in self.parents.items()
+            if isinstance(parent, ast.Expr) and isinstance(node, ast.Constant) and isinstance(node.value, str)
+        )
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
         while node in self.parents:

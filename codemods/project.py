@@ -1,21 +1,26 @@
-"""The project around the migrated files: who else uses a name."""
+"""The project around the migrated files: who else uses a name, and what its modules hand on."""
 
 from __future__ import annotations
 
 import ast
-import dataclasses
 import functools
+import json
 import os
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from codemods.discovery import python_files
+from codemods import names
+from codemods.discovery import SUFFIXES, WORD, python_files
+from codemods.names import Module
+from codemods.patches import Patch, find, may_patch
 from codemods.source import SourceError, SourceFile
+from codemods.uses import FileUses, everything, read_uses
 
 _MARKERS: Final = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
-_IDENTIFIER_AT_END: Final = re.compile(r"(\w+)$")
+# Stubs and notebooks are not migrated, but name what the modules define.
+_STUB, _NOTEBOOK = ".pyi", ".ipynb"
+_LOOKED_AT: Final = (*SUFFIXES, _STUB, _NOTEBOOK)
 
 
 class Project:
@@ -45,36 +50,98 @@ class Project:
             if path.is_dir():
                 places[path] = None
             else:
-                places.update(dict.fromkeys(sorted(path.parent.glob("*.py"))))
+                beside = [p for p in path.parent.iterdir() if p.name.endswith(_LOOKED_AT) and p.is_file()]
+                places.update(dict.fromkeys(sorted(beside)))
         return cls(tuple(places))
 
     def used_elsewhere(self, name: str, path: Path) -> bool:
         """Whether another file imports `name`, reads it as an attribute, or spells it in a string."""
         return any(
-            name in other.imported or name in other.attributes or name in other.string_ends
-            for other in self._others(name, path)
+            name in other.imported | other.attributes | other.spelled | other.declared
+            or ("*" in other.imported and not name.startswith("_"))
+            for _, other in self.others(name, path)
         )
 
     def reexported(self, name: str, path: Path) -> bool:
         """Whether another file takes `name` from the module that `path` is, or takes everything from it."""
         module = path.parent.name if path.stem == "__init__" else path.stem
         return any(
-            (module, name) in other.taken or ("", name) in other.taken for other in self._others(name, path)
+            (module, name) in other.taken or ("", name) in other.taken for _, other in self.others(name, path)
         ) or any(
-            (module, "*") in other.taken for other in self._others(module, path) if "*" in other.imported
+            (module, "*") in other.taken for _, other in self.others(module, path) if "*" in other.imported
         )
 
-    def _others(self, name: str, path: Path) -> Iterator[FileUses]:
-        """What the files use that spell `name`, but for the one at `path`."""
+    def others(self, name: str, path: Path) -> Iterator[tuple[str, FileUses]]:
+        """The files that spell `name`, with what they use, but for the one at `path`."""
         own, spelled = os.path.realpath(path), name.encode()
         for other, data in self._files.items():
             if spelled in data and other != own:
-                yield self._uses(other)
+                yield other, self._uses(other)
+
+    def has_module(self, name: str) -> bool:
+        """Whether a file or folder of the project may be what `import name` finds."""
+        return name in self._module_names
+
+    def module_files(self, dotted: str, path: Path) -> list[str]:
+        """The files that `dotted`, with leading dots where relative, may mean when imported in `path`."""
+        parts = dotted.lstrip(".").split(".") if dotted.strip(".") else []
+        level = len(dotted) - len(dotted.lstrip("."))
+        folder = os.path.dirname(os.path.realpath(path))
+        if level:
+            for _ in range(level - 1):
+                folder = os.path.dirname(folder)
+            roots = [folder]
+        else:
+            roots = self._import_roots(folder)
+        found: dict[str, None] = {}
+        for root in roots:
+            stem = os.path.join(root, *parts)
+            for file in (f"{stem}.py", os.path.join(stem, "__init__.py")):
+                if (parts or file.endswith("__init__.py")) and os.path.isfile(file):
+                    found[os.path.realpath(file)] = None
+        return list(found)
+
+    def _import_roots(self, folder: str) -> list[str]:
+        """The folders that may be on the path of a program with a module in `folder`."""
+        tops = [os.path.realpath(place) for place in self._places if place.is_dir()]
+        roots = [folder]
+        while folder not in tops and os.path.dirname(folder) != folder:
+            if not tops and not os.path.exists(os.path.join(folder, "__init__.py")):
+                break
+            folder = os.path.dirname(folder)
+            roots.append(folder)
+        return roots + [os.path.join(root, "src") for root in roots]
+
+    def module(self, file: str) -> Module | None:
+        """The names of the module in a file; None where it cannot be read or parsed."""
+        return self._read(file)
+
+    def patches(self, path: Path) -> Iterator[tuple[str, int]]:
+        """File and line of each place where another file replaces the `pure_callback` that `path` calls."""
+        own = os.path.realpath(path)
+        called = path.parent.name if path.stem == "__init__" else path.stem
+        for file, found in self._patches.items():
+            if file != own:
+                yield from ((file, patch.line) for patch in found if patch.module in ("jax", called))
+
+    @functools.cached_property
+    def _patches(self) -> dict[str, tuple[Patch, ...]]:
+        hits = {f: d for f, d in self._files.items() if WORD in d and f.endswith(SUFFIXES)}
+        likely = sorted(file for file, data in hits.items() if may_patch(data))
+        return {file: find(module) for file in likely if (module := self._read(file))}
+
+    @functools.cached_property
+    def _module_names(self) -> frozenset[str]:
+        top = os.path.commonpath([os.path.dirname(file) for file in self._files]) if self._files else ""
+        found: set[str] = set()
+        for file in self._files:
+            found.update(os.path.splitext(os.path.relpath(file, top))[0].split(os.sep))
+        return frozenset(found | {os.path.basename(top)})
 
     @functools.cached_property
     def _files(self) -> dict[str, bytes]:
         found = {}
-        for path in python_files(self._places, lambda path, reason: None):
+        for path in python_files(self._places, lambda path, reason: None, _LOOKED_AT):
             try:
                 found[os.path.realpath(path)] = Path(path).read_bytes()
             except OSError:
@@ -83,58 +150,31 @@ class Project:
 
     @functools.cache  # noqa: B019 - a project lives as long as the run
     def _uses(self, path: str) -> FileUses:
+        data = self._files[path]
         try:
-            tree = SourceFile.from_bytes(Path(path), self._files[path]).tree
+            return read_uses(self._tree(path, data), stub=path.endswith(_STUB))
         except SourceError:
-            return _everything(self._files[path])
-        return _read_uses(tree)
+            return everything(data)
+
+    def _tree(self, path: str, data: bytes) -> ast.Module:
+        source = _code_cells(data) if path.endswith(_NOTEBOOK) else data
+        return SourceFile.from_bytes(Path(path), source).tree
+
+    @functools.cache  # noqa: B019
+    def _read(self, file: str) -> Module | None:
+        try:
+            data = self._files[file] if file in self._files else Path(file).read_bytes()
+            return names.read(self._tree(file, data))
+        except (OSError, SourceError):
+            return None
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class FileUses:
-    """The names that one file may take from other modules.
-
-    Attributes:
-      imported: the names in its `from … import …` statements.
-      taken: module and name, from such imports and from attributes; the module's last part alone, empty
-        where the import names none.
-      attributes: every attribute that it reads.
-      string_ends: the identifier at the end of each string.
-    """
-
-    imported: frozenset[str]
-    taken: frozenset[tuple[str, str]]
-    attributes: frozenset[str]
-    string_ends: frozenset[str]
-
-
-def _everything(data: bytes) -> FileUses:
-    """A file that cannot be parsed may use any word in it."""
-    words = frozenset(re.findall(r"\w+", data.decode("utf-8", "replace")))
-    return FileUses(words, frozenset(("", word) for word in words), words, words)
-
-
-def _read_uses(tree: ast.Module) -> FileUses:
-    imported: set[str] = set()
-    taken: set[tuple[str, str]] = set()
-    attributes: set[str] = set()
-    strings: set[str] = set()
-    for node in ast.walk(tree):
-        match node:
-            case ast.ImportFrom(module=module, names=aliases):
-                tail = (module or "").rpartition(".")[2]
-                imported.update(alias.name for alias in aliases)
-                taken.update((tail, alias.name) for alias in aliases)
-            case ast.Attribute(value=base, attr=name):
-                attributes.add(name)
-                taken.update((tail, name) for tail in _last_names(base))
-            case ast.Constant(value=str(text)) if match := _IDENTIFIER_AT_END.search(text):
-                strings.add(match[1])
-    return FileUses(frozenset(imported), frozenset(taken), frozenset(attributes), frozenset(strings))
-
-
-def _last_names(node: ast.expr) -> Iterable[str]:
-    match node:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return (name,)
-    return ()
+def _code_cells(data: bytes) -> bytes:
+    """The code of a notebook, without the lines that are for the notebook itself; all of it if malformed."""
+    try:
+        cells = json.loads(data)["cells"]
+        texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    except (ValueError, KeyError, TypeError):
+        return data
+    lines = "\n".join(texts).split("\n")
+    return "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in lines).encode()

@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from typing import Literal
+from collections.abc import Callable, Sequence
+from typing import Final, Literal
 
 from codemods import hostlib
-from codemods.bodies.effects import overridden, owner_of_self
+from codemods.bodies.effects import owner_of_self
 from codemods.names import BindingKind, FunctionNode, Module
-from codemods.sites import PARTIAL
+from codemods.sites import PARTIAL, CallSite, Site, Unresolved, ValueUse, incomplete
 
 Arrays = Literal["numpy", "jax"]
+Overridden = Callable[[ast.ClassDef, str], bool]
+"""Takes a class and a method's name, and says whether `self` may have another method of that name."""
+
+_KINDS: Final[dict[type[ast.expr], str]] = {
+    ast.Attribute: "an attribute of an expression",
+    ast.Await: "an awaited value",
+    ast.BoolOp: "a choice by `and` or `or`",
+    ast.Call: "the result of a call",
+    ast.Constant: "a constant",
+    ast.IfExp: "a conditional expression",
+    ast.NamedExpr: "an assignment expression",
+    ast.Subscript: "an element of a container",
+}
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
@@ -44,31 +58,108 @@ class Resolved:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Opaque:
-    """A callback that is adapted, with the code and the reason."""
+    """A callback that is adapted, with the code and the reason; `definition` is one that it may mean."""
 
     code: str
     reason: str
     way_out: str = ""
     arrays: Arrays = "jax"
+    definition: ast.FunctionDef | ast.Lambda | None = None
 
 
-def resolve(node: ast.expr, module: Module, callbacks: frozenset[ast.expr]) -> Resolved | Opaque:
+def settle_vectorized(sites: Sequence[Site], module: Module, overridden: Overridden) -> list[Site]:
+    """The same sites, each `vectorized=` told to be the old option or an argument of the callback.
+
+    JAX before 0.6 took `vectorized=` as an option, up to 0.9 it raised an error, and since 0.10 it hands it
+    to the callback like any other keyword. So a program that runs today gives it to a callback that takes
+    it, and one whose callback does not take it was written for the old option.
+    """
+    callbacks = frozenset(site.callback for site in sites if isinstance(site, CallSite))
+
+    def settle(site: Site) -> Site:
+        if isinstance(site, Unresolved) or site.call is None:
+            return site
+        given = {keyword.arg: keyword for keyword in site.call.keywords}
+        if "vectorized" not in given:
+            return site
+        callback = site.callback if isinstance(site, CallSite) else _callback_of(site.node, site.call)
+        taken = _takes_vectorized(callback, module, callbacks, overridden)
+        if taken is None and "vmap_method" not in given:
+            return _either(site)
+        if taken is None or taken:
+            return _with_own_keyword(site)
+        if "vmap_method" in given:
+            return incomplete(site.node, "The call gives both `vmap_method` and `vectorized`.")
+        return (
+            dataclasses.replace(site, vectorized=given["vectorized"]) if isinstance(site, ValueUse) else site
+        )
+
+    return [settle(site) for site in sites]
+
+
+def _callback_of(function: ast.expr, call: ast.Call) -> ast.expr | None:
+    """The callback of a call or partial of `function` whose other arguments are mixed; None if among them."""
+    named = next((k.value for k in call.keywords if k.arg == "callback"), None)
+    positional = call.args if call.func is function else call.args[1:]
+    first = named or next(iter(positional), None)
+    return None if isinstance(first, ast.Starred) else first
+
+
+def _takes_vectorized(
+    node: ast.expr | None, module: Module, callbacks: frozenset[ast.expr], overridden: Overridden
+) -> bool | None:
+    """Whether a callback has a parameter for the keyword `vectorized`; None when it is out of sight."""
+    if node is None:
+        return None
+    found = resolve(node, module, callbacks, overridden)
+    if isinstance(found, Opaque):
+        known = found.arrays == "numpy" and bool(module.origins(node))
+        return False if known else None  # no function in the tables has such a parameter
+    arguments = found.function.args
+    by_name = {p.arg for p in (*arguments.args, *arguments.kwonlyargs)}
+    return arguments.kwarg is not None or "vectorized" in by_name
+
+
+def _either(site: CallSite | ValueUse) -> Unresolved:
+    return Unresolved(
+        site.function if isinstance(site, CallSite) else site.node,
+        "BC208",
+        "`vectorized=` is the old option, or an argument of the callback, whose definition is not in sight.",
+        'If it is the option, write `vmap_method=` instead, of the value "legacy_vectorized" for True and'
+        ' "sequential" for False; else pass it by position.',
+    )
+
+
+def _with_own_keyword(site: CallSite | ValueUse) -> Site:
+    """`vectorized=` goes to the callback; a `ValueUse` hands on all of its keywords anyway."""
+    if isinstance(site, ValueUse):
+        return site
+    if site.is_partial:
+        return ValueUse(site.function, site.call, "The partial binds arguments of the callback as well.")
+    options = tuple(o for o in site.options if o.arg != "vectorized")
+    own = [k for k in site.call.keywords if k in site.keywords or k.arg == "vectorized"]
+    return dataclasses.replace(site, options=options, keywords=tuple(own))
+
+
+def resolve(
+    node: ast.expr, module: Module, callbacks: frozenset[ast.expr], overridden: Overridden
+) -> Resolved | Opaque:
     """Follows a callback expression to its definition; `callbacks` are the callbacks of all call sites."""
     if isinstance(node, ast.Lambda):
         return Resolved(node, node)
     if _is_partial(node, module):
         assert isinstance(node, ast.Call)
-        return _partial(node, module, callbacks)
+        return _partial(node, module, callbacks, overridden)
     if origins := module.origins(node):
         return _library(node, origins)
     if isinstance(node, ast.Name):
-        return _name(node, module, callbacks)
+        return _name(node, module, callbacks, overridden)
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        return _attribute(node, node.value, module)
+        return _attribute(node, node.value, module, overridden)
     if isinstance(node, ast.Call) and module.origins(node.func) == {"numpy.vectorize"}:
         return Opaque("BC102", "NumPy's `vectorize` converts its arguments itself.", arrays="numpy")
-    what = type(node).__name__.lower() if not isinstance(node, ast.Call) else "the result of a call"
-    return _out_of_sight(f"The callback is {what}: `{_short(node)}`.")
+    kind = _KINDS.get(type(node), "an expression")
+    return _out_of_sight(f"The callback is {kind}: `{_short(node)}`.")
 
 
 def _short(node: ast.expr) -> str:
@@ -105,13 +196,15 @@ def _is_partial(node: ast.expr, module: Module) -> bool:
     )
 
 
-def _partial(node: ast.Call, module: Module, callbacks: frozenset[ast.expr]) -> Resolved | Opaque:
+def _partial(
+    node: ast.Call, module: Module, callbacks: frozenset[ast.expr], overridden: Overridden
+) -> Resolved | Opaque:
     blurred = any(isinstance(argument, ast.Starred) for argument in node.args) or any(
         keyword.arg is None for keyword in node.keywords
     )
     if blurred or isinstance(node.args[0], ast.Lambda):
         return _out_of_sight(f"What `{_short(node)}` binds cannot be seen.")
-    inner = resolve(node.args[0], module, callbacks)
+    inner = resolve(node.args[0], module, callbacks, overridden)
     if isinstance(inner, Opaque):
         return (
             dataclasses.replace(inner, arrays="jax") if inner.arrays == "numpy" and node.keywords else inner
@@ -122,7 +215,9 @@ def _partial(node: ast.Call, module: Module, callbacks: frozenset[ast.expr]) -> 
     return dataclasses.replace(inner, bound=bound)
 
 
-def _name(node: ast.Name, module: Module, callbacks: frozenset[ast.expr]) -> Resolved | Opaque:
+def _name(
+    node: ast.Name, module: Module, callbacks: frozenset[ast.expr], overridden: Overridden
+) -> Resolved | Opaque:
     found = module.bindings(node)
     if not found:
         return _out_of_sight(f"`{node.id}` is not defined in this file.")
@@ -145,24 +240,30 @@ def _name(node: ast.Name, module: Module, callbacks: frozenset[ast.expr]) -> Res
     if binding.kind is BindingKind.PARAMETER:
         return _out_of_sight(f"`{node.id}` is a parameter, so any function may arrive.")
     if binding.kind is BindingKind.ASSIGNMENT and binding.value is not None:
-        return _variable(node, binding.value, module, callbacks)
+        return _variable(node, binding.value, module, callbacks, overridden)
     return _out_of_sight(f"`{node.id}` is a variable whose value cannot be seen.")
 
 
 def _variable(
-    node: ast.Name, value: ast.expr, module: Module, callbacks: frozenset[ast.expr]
+    node: ast.Name,
+    value: ast.expr,
+    module: Module,
+    callbacks: frozenset[ast.expr],
+    overridden: Overridden,
 ) -> Resolved | Opaque:
     home = module.home(node.id, module.scopes[node])
     assert home is not None
     if isinstance(value, ast.Lambda) or _is_partial(value, module):
         if all(use in callbacks for use in module.references(node.id, home)):
-            inner = resolve(value, module, callbacks)
+            inner = resolve(value, module, callbacks, overridden)
             return dataclasses.replace(inner, via=node.id) if isinstance(inner, Resolved) else inner
         return _out_of_sight(f"`{node.id}` is used in other ways as well.")
     return _out_of_sight(f"`{node.id}` holds `{_short(value)}`.")
 
 
-def _attribute(node: ast.Attribute, base: ast.Name, module: Module) -> Resolved | Opaque:
+def _attribute(
+    node: ast.Attribute, base: ast.Name, module: Module, overridden: Overridden
+) -> Resolved | Opaque:
     owner = owner_of_self(base, module)
     through_class = False
     if owner is None:
@@ -177,9 +278,12 @@ def _attribute(node: ast.Attribute, base: ast.Name, module: Module) -> Resolved 
     bound_otherwise = stored or len(module.opened[owner].bindings.get(node.attr, [])) != 1
     if len(methods) != 1 or bound_otherwise or not isinstance(methods[0], ast.FunctionDef):
         return _out_of_sight(f"`{_short(node)}` is no plain method of class `{owner.name}`.")
-    if overridden(owner, node.attr, module):
+    if overridden(owner, node.attr):
         return Opaque(
-            "BC114", f"`{node.attr}` is overridden in a derived class.", "Each override gets JAX arrays."
+            "BC114",
+            f"`{node.attr}` is overridden or replaced, in this file or another of the project.",
+            "Each override gets JAX arrays.",
+            definition=methods[0],
         )
     return _method(node, owner, methods[0], through_class)
 

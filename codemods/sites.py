@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import dataclasses
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+from codemods.exports import Export
 from codemods.names import BindingKind, Module
 
 PURE_CALLBACK = frozenset(
@@ -29,7 +30,7 @@ class CallSite:
     Attributes:
       call: the `ast.Call` itself: `pure_callback(…)`, or `partial(pure_callback, …)`.
       function: the expression that stands for `jax.pure_callback`.
-      options: keywords of `pure_callback` itself, such as `vmap_method`.
+      options: keywords of `pure_callback` itself, such as `vmap_method`, and the old `vectorized`.
       args: positional arguments of the callback, starred ones included.
       keywords: keyword arguments of the callback.
       is_partial: whether this is `functools.partial(jax.pure_callback, callback, spec)`.
@@ -55,13 +56,15 @@ class ValueUse:
 
     Attributes:
       node: the expression to rename: a name, an attribute, or `getattr(jax, "pure_callback")`.
-      call: the call or `partial` around it, whose `vectorized=` is renamed too; None for a bare value.
+      call: the call or `partial` around it; None for a bare value.
       why: what stood in the way of sorting the arguments out.
+      vectorized: the old option of that name among the call's keywords, to be renamed.
     """
 
     node: ast.expr
     call: ast.Call | None
     why: str
+    vectorized: ast.keyword | None = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
@@ -82,9 +85,13 @@ class Mention:
 
 
 Site = CallSite | ValueUse | Unresolved
+ExportOf = Callable[[str], Export | None]
+"""Takes a dotted name, and says what it stands for in a module of the project; None for a library's."""
 
 
-def find(module: Module, assume_jax: tuple[str, ...] = ()) -> tuple[list[Site], list[Mention]]:
+def find(
+    module: Module, assume_jax: tuple[str, ...] = (), exports: ExportOf = lambda origin: None
+) -> tuple[list[Site], list[Mention]]:
     """Every call site of the module and every mention in a string, in order of position."""
     found: list[Site] = []
     mentions: list[Mention] = []
@@ -92,7 +99,7 @@ def find(module: Module, assume_jax: tuple[str, ...] = ()) -> tuple[list[Site], 
     for node in module.parents:
         if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
             if _last_name(node) in names:
-                found.extend(_use(node, module, assume_jax))
+                found.extend(_use(node, module, assume_jax, exports))
         elif (
             isinstance(node, ast.Attribute)
             and node.attr == "pure_callback"
@@ -131,13 +138,50 @@ def _is_jax(node: ast.expr, module: Module, assume_jax: tuple[str, ...]) -> bool
     return bool(assume_jax) and ast.unparse(node) in assume_jax
 
 
-def _use(node: ast.Name | ast.Attribute, module: Module, assume_jax: tuple[str, ...]) -> Iterator[Site]:
+def _use(
+    node: ast.Name | ast.Attribute, module: Module, assume_jax: tuple[str, ...], exports: ExportOf
+) -> Iterator[Site]:
     origins = module.origins(node)
     of_jax = isinstance(node, ast.Attribute) and _is_jax(node.value, module, assume_jax)
     if of_jax or (origins and origins <= PURE_CALLBACK):
         yield _sorted_out(node, module)
+    elif origins and all(origin.startswith("bufcb.") for origin in origins):
+        return  # what a migration writes
+    elif any(origin.endswith(".pure_callback") for origin in origins):
+        yield from _imported(node, module, origins, exports)
     elif _last_name(node) == "pure_callback":
         yield from _other(node, module, origins)
+
+
+def _imported(
+    node: ast.Name | ast.Attribute, module: Module, origins: frozenset[str], exports: ExportOf
+) -> Iterator[Site]:
+    """A use of what other modules call `pure_callback`, which those of the project may have from JAX."""
+    found = {origin: exports(origin) for origin in origins - PURE_CALLBACK}
+    handed_on = [export for export in found.values() if export is not None]
+    real: frozenset[str] = frozenset().union(
+        origins & PURE_CALLBACK,
+        *(export.origins if export else {origin} for origin, export in found.items()),
+    )
+    if not handed_on:
+        yield from _other(node, module, origins)
+    elif all(export is not None and export.is_defined for export in found.values()) and not real:
+        yield _own_definition(node)
+    elif all(export.origins for export in handed_on) and real <= PURE_CALLBACK:
+        yield _sorted_out(node, module)
+    else:
+        source = min(origin for origin, export in found.items() if export is not None)
+        yield Unresolved(
+            node,
+            "BC203",
+            f"`{source}` comes through a module of the project, where it may be anything.",
+            "Import `pure_callback` from jax here, or migrate this call by hand.",
+        )
+
+
+def _own_definition(node: ast.expr) -> Unresolved:
+    reason = "This is a definition of the project that has the same name; left alone."
+    return Unresolved(node, "BC003", reason, "")
 
 
 def _other(node: ast.Name | ast.Attribute, module: Module, origins: frozenset[str]) -> Iterator[Site]:
@@ -157,9 +201,7 @@ def _other(node: ast.Name | ast.Attribute, module: Module, origins: frozenset[st
             f"If it is the jax module, pass `--assume-jax {base}`.",
         )
     elif _is_own_definition(node, module):
-        yield Unresolved(
-            node, "BC003", "This is a definition of the project that has the same name; left alone.", ""
-        )
+        yield _own_definition(node)
     else:
         where = min(origins) if origins else f"`{node.id}`"
         yield Unresolved(
@@ -269,19 +311,17 @@ def _call(node: ast.expr, call: ast.Call, positional: list[ast.expr], *, is_part
         if keyword.arg in ("callback", "result_shape_dtypes"):
             index = 0 if keyword.arg == "callback" else 1
             if slots[index] is not None:
-                return _incomplete(node, f"`{keyword.arg}` is given twice.")
+                return incomplete(node, f"`{keyword.arg}` is given twice.")
             slots[index] = keyword.value
         elif keyword.arg in OPTION_NAMES:
             options.append(keyword)
         else:
             keywords.append(keyword)
-    if {"vmap_method", "vectorized"} <= {option.arg for option in options}:
-        return _incomplete(node, "The call gives both `vmap_method` and `vectorized`.")
     callback, spec = slots
     if callback is None or spec is None:
-        return _incomplete(node, "The call lacks its callback or its `result_shape_dtypes`.")
+        return incomplete(node, "The call lacks its callback or its `result_shape_dtypes`.")
     return CallSite(call, node, callback, spec, tuple(options), tuple(rest), tuple(keywords), is_partial)
 
 
-def _incomplete(node: ast.expr, reason: str) -> Unresolved:
+def incomplete(node: ast.expr, reason: str) -> Unresolved:
     return Unresolved(node, "BC202", reason, "Such a call raises TypeError today; correct it first.")

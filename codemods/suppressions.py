@@ -33,9 +33,9 @@ class Suppressions:
         return self._find(node.lineno, node.end_lineno or node.lineno)
 
     def covers_definition(self, function: ast.FunctionDef | ast.Lambda) -> bool:
-        """Whether a plain `skip` stands on a definition's header."""
+        """Whether a plain `skip` stands on a definition's header, or on a lambda's lines."""
         if isinstance(function, ast.Lambda):
-            return False
+            return self.covers(function)
         first = min([function.lineno, *(d.lineno for d in function.decorator_list)])
         return self._find(first, max(first, function.body[0].lineno - 1, function.lineno))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from codemods import hostlib
 from codemods.bodies.frames import Frame, FunctionLike, Usage
@@ -15,8 +15,15 @@ from codemods.names import BindingKind, Module, Scope, ScopeKind
 class Effects:
     """The records of one analysis, and the questions it asks of the module's names."""
 
-    def __init__(self, module: Module, parameters: frozenset[str], accept: frozenset[str]) -> None:
+    def __init__(
+        self,
+        module: Module,
+        parameters: frozenset[str],
+        accept: frozenset[str],
+        overridden: Callable[[ast.ClassDef, str], bool],
+    ) -> None:
         self.module = module
+        self.overridden = overridden
         self.accept = accept
         self.usages = {name: Usage() for name in parameters}
         self.accepted: dict[tuple[str, ast.AST], Obstacle] = {}
@@ -246,7 +253,7 @@ class Effects:
 
     def _method(self, base: ast.Name, name: str) -> FunctionLike | None:
         owner = owner_of_self(base, self.module)
-        if owner is None or _is_class_itself(base, self.module) or overridden(owner, name, self.module):
+        if owner is None or _is_class_itself(base, self.module) or self.overridden(owner, name):
             return None
         found = [i for i in owner.body if isinstance(i, ast.FunctionDef) and i.name == name]
         return _plain(found[0]) if len(found) == 1 else None
@@ -286,36 +293,6 @@ def _is_class_itself(base: ast.Name, module: Module) -> bool:
     function = binding.scope.node if binding else None
     decorators = function.decorator_list if isinstance(function, ast.FunctionDef) else []
     return any(isinstance(d, ast.Name) and d.id == "classmethod" for d in decorators)
-
-
-def overridden(owner: ast.ClassDef, name: str, module: Module) -> bool:
-    """Whether another class of the module, which may derive from `owner`, defines `name` as well."""
-    return any(
-        isinstance(other, ast.ClassDef)
-        and other is not owner
-        and any(
-            isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef) and item.name == name
-            for item in other.body
-        )
-        and _may_derive(other, owner, module)
-        for other in module.opened
-    )
-
-
-def _may_derive(other: ast.ClassDef, owner: ast.ClassDef, module: Module) -> bool:
-    for base in other.bases:
-        node = base.value if isinstance(base, ast.Subscript) else base
-        if isinstance(node, ast.Name):
-            binding = module.sole_binding(node)
-            if binding is None:
-                return True
-            if binding.node is owner:
-                return True
-            if isinstance(binding.node, ast.ClassDef) and _may_derive(binding.node, owner, module):
-                return True
-        elif not module.origins(node):
-            return True
-    return False
 
 
 def _plain(node: ast.AST) -> FunctionLike | None:

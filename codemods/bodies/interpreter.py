@@ -14,6 +14,7 @@ from codemods.bodies.frames import Frame, FunctionLike, Usage
 from codemods.bodies.values import CLEAN, Form, Obstacle, Obstructed, Value, join
 from codemods.contexts import lets_exceptions_pass
 from codemods.names import Module, parameters
+from codemods.overrides import Overrides
 
 __all__ = ["Argument", "BodyReport", "Usage", "analyse"]
 
@@ -59,9 +60,10 @@ def analyse(
     arguments: Mapping[str, Argument],
     module: Module,
     accept: frozenset[str] = frozenset(),
+    overridden: Callable[[ast.ClassDef, str], bool] | None = None,
 ) -> BodyReport:
     """Analyses `function` for the parameters that call sites supply; `accept` names codes to let pass."""
-    interpreter = Interpreter(module, frozenset(arguments), accept)
+    interpreter = Interpreter(module, frozenset(arguments), accept, overridden or Overrides(module))
     try:
         frame = interpreter.run(function, arguments)
     except Obstructed as stop:

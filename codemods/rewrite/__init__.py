@@ -13,6 +13,7 @@ from codemods.rewrite import call, functions
 from codemods.rewrite.dialect import Dialect, JaxDialect, Names
 from codemods.rewrite.edits import Edits
 from codemods.rewrite.imports import Imports, NoPlace
+from codemods.rewrite.spacing import Spacing
 from codemods.sites import CallSite, ValueUse
 from codemods.source import SourceFile
 
@@ -36,6 +37,7 @@ class _Rewriter:
         self._imports = Imports(source, module, runtime)
         self._gone: set[ast.Name] = set()
         self._unit = indent_unit(source)
+        self._spacing = Spacing(source, module)
 
     def run(self, kept: frozenset[str]) -> str:
         for site in self._plan.sites:
@@ -70,7 +72,7 @@ class _Rewriter:
             store=any(map(_writes, plans)),
             to_numpy=any(plan.conversions for plan in plans),
         )
-        return "".join(f"\n\n{text}" for text in texts).replace("\n", self._source.newline)
+        return "".join(f"\n\n{text}" for text in texts)
 
     def _names(self, node: ast.AST, *, runtime: bool, numpy: bool) -> Names:
         return Names(
@@ -91,8 +93,10 @@ class _Rewriter:
         self._edits.replace(
             self._source.start(node), self._source.end(node), self._dialect.pure_callback(names)
         )
-        around = site.call if isinstance(site, CallSite | ValueUse) else None
-        for keyword in around.keywords if around else ():
+        options = site.options if isinstance(site, CallSite) else ()
+        if isinstance(site, ValueUse) and site.vectorized is not None:
+            options = (site.vectorized,)
+        for keyword in options:
             if keyword.arg == "vectorized":
                 self._vectorized(keyword)
 
@@ -106,11 +110,16 @@ class _Rewriter:
         arrays = plan.adapt
         adapt = (lambda text: self._dialect.adapt(names, text, arrays)) if arrays else None
         default = self._options.default_vmap_method
-        if any(option.arg == "vectorized" for option in site.options):
+        options = frozenset(option.arg for option in site.options if option.arg)
+        if "vectorized" in options:
             default = None
 
+        place = call.Place.of(self._source, self._module, site.call, self._unit_at(site.call))
+
         def make(text: str) -> str:
-            return call.rewritten(text, function, adapt, default, is_partial=site.is_partial)
+            return call.rewritten(
+                text, function, adapt, default, options, is_partial=site.is_partial, place=place
+            )
 
         self._leave(site.function)
         if site.is_partial:
@@ -162,9 +171,7 @@ class _Rewriter:
 
         def make(text: str) -> str:
             imports = self._imports.lines_in(function)
-            return functions.definition(
-                text, plan, self._module, self._dialect, names, imports, self._source.newline
-            )
+            return functions.definition(text, plan, self._module, self._dialect, names, imports)
 
         self._edits.transform(start, end, make)
 
@@ -179,57 +186,42 @@ class _Rewriter:
         start, end = self._source.start(function), self._source.end(function)
         first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", []))])
         indent = self._source.indentation(first)
-        newline = self._source.newline
+        line = function.lineno
+        origin = functions.Origin(start - self._source.line_start(line), self._source.indentation(line))
+
+        unit = self._unit_at(statement)
 
         def make() -> str:
-            text = functions.hoisted(
-                self._edits.inside(start, end), plan, self._dialect, names, [], indent, self._unit, newline
-            )
-            return text if newline == "\n" else text.replace("\r\n", "\n").replace("\n", newline)
+            text = self._edits.inside(start, end)
+            return functions.hoisted(text, plan, self._dialect, names, [], indent, unit, origin)
 
-        if plan.name == _assigned_name(statement, function):
-            last = self._source.line_end(statement.end_lineno or statement.lineno)
-            tail = self._source.text[self._source.end(statement) : last]
-            comment = tail.strip()
-            self._edits.transform(
-                self._source.line_start(first), last, lambda _: _with_comment(make(), comment, newline, tail)
-            )
+        offset, before, after = self._spacing.above(statement)
+        if plan.name != _assigned_name(statement, function):
+            self._edits.insert(offset, lambda: before + make() + after)
             return
-        above = self._above(statement, first)
-        gap = newline * (1 if self._module.scopes[statement] is not self._module.root else 2)
-        before = "" if self._opens_block(statement, above) else gap
-        self._edits.insert(self._source.line_start(above), lambda: before + make() + gap)
-
-    def _above(self, statement: ast.stmt, first: int) -> int:
-        """The first of the comment lines that stand right above a statement and belong to it."""
-        indent = self._source.indentation(first)
-        line = first
-        while line > 1:
-            text = self._source.line_text(line - 1)
-            if not text.startswith(f"{indent}#") or line - 1 == 1:
-                break
-            line -= 1
-        return line
-
-    def _opens_block(self, statement: ast.stmt, line: int) -> bool:
-        """Whether nothing but a blank line or the header of the block stands above."""
-        if line == 1:
-            return True
-        text = self._source.line_text(line - 1)
-        return not text.strip() or len(self._source.indentation(line - 1)) < len(
-            self._source.indentation(line)
+        last = self._source.line_end(statement.end_lineno or statement.lineno)
+        tail = self._source.text[self._source.end(statement) : last]
+        behind = self._spacing.behind(statement)
+        self._edits.insert(offset, lambda: before)
+        self._edits.transform(
+            self._source.line_start(first), last, lambda _: _with_comment(make(), tail) + behind
         )
+
+    def _unit_at(self, node: ast.AST) -> str:
+        """One step of indentation as the blocks around a node have it."""
+        around = (block_unit(self._source, outer) for outer in (node, *self._module.ancestors(node)))
+        return next(filter(None, around), self._unit)
 
     def _sibling(self, plan: SiblingPlan) -> None:
         names = self._needs(plan)
-        first = plan.function.lineno
-        indent = self._source.indentation(first)
-        newline = self._source.newline
-        end = self._source.line_end(plan.anchor.end_lineno or plan.anchor.lineno)
-        ends_line = self._source.text[:end].endswith(("\n", "\r"))
-        gap = newline * (2 if self._module.scopes[plan.function] is self._module.root else 1)
-        text = functions.sibling(plan, self._dialect, names, [], indent, self._unit, newline)
-        text = (gap if ends_line else newline + gap) + (text if ends_line else text.removesuffix(newline))
+        indent = self._source.indentation(plan.function.lineno)
+        end, before, after = self._spacing.below(plan.anchor)
+        unit = self._unit_at(plan.function)
+        text = functions.sibling(plan, self._dialect, names, [], indent, unit)
+        if self._source.text[:end].endswith(("\n", "\r")):
+            text = before + text + after
+        else:
+            text = "\n" + before + text.removesuffix("\n")
         self._edits.insert(end, lambda: text)
 
 
@@ -255,20 +247,29 @@ def _assigned_name(statement: ast.stmt, function: ast.Lambda) -> str | None:
     return None
 
 
-def _with_comment(text: str, comment: str, newline: str, tail: str) -> str:
+def _with_comment(text: str, tail: str) -> str:
     """Puts an assignment's trailing comment behind the header of the `def` that replaces it."""
+    comment = tail.strip()
     if not tail.endswith(("\n", "\r")):
-        text = text.removesuffix(newline)
+        text = text.removesuffix("\n")
     if not comment:
         return text
-    header, _, rest = text.partition(newline)
-    return f"{header}  {comment}{newline}{rest}"
+    header, _, rest = text.partition("\n")
+    return f"{header}  {comment}\n{rest}"
+
+
+def block_unit(source: SourceFile, node: ast.AST) -> str:
+    """The step of indentation of a statement's block; empty where it has none on lines of its own."""
+    body = getattr(node, "body", None)
+    if not isinstance(body, list) or not body or not isinstance(body[0], ast.stmt):
+        return ""
+    lineno = getattr(node, "lineno", 0)
+    if body[0].lineno <= lineno:
+        return ""
+    outer = source.indentation(lineno)
+    return source.indentation(body[0].lineno).removeprefix(outer)
 
 
 def indent_unit(source: SourceFile) -> str:
     """One step of a file's indentation: that of its first indented block, else four spaces."""
-    for node in source.tree.body:
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and body and isinstance(body[0], ast.stmt) and body[0].lineno > node.lineno:
-            return source.indentation(body[0].lineno) or "    "
-    return "    "
+    return next(filter(None, (block_unit(source, node) for node in source.tree.body)), "    ")

@@ -24,7 +24,8 @@ class Imports:
     """The imports of one module: finds a usable name, or plans a new import.
 
     A module that imports JAX at its top level gets its new imports there. Where JAX is imported inside
-    functions or under a guard, so is the runtime: at the top of the outermost function that needs it.
+    functions, so is the runtime: beside the import that a call uses, which has run by then. Else it is
+    imported at the top of the outermost function that needs it.
     """
 
     def __init__(self, source: SourceFile, module: Module, runtime: str) -> None:
@@ -66,21 +67,23 @@ class Imports:
         for name, alias in sorted(self._top_level.items(), reverse=True):
             self._add_at_top(name, alias, edits)
         for (home, name), alias in self._local.items():
-            if home not in rewritten:
+            if isinstance(home, ast.Import | ast.ImportFrom):
+                self._add_above(home, _statement(name, alias), edits)
+            elif home not in rewritten:
                 self._add_in_function(home, _statement(name, alias), edits)
 
     # Names.
 
     def _name(self, library: str, alias: str | None, node: ast.AST) -> str:
         scope = self._module.opened.get(node, self._module.scopes.get(node, self._module.root))
-        existing = self._existing(library, scope)
+        existing = self._existing(library, scope, own_body=node not in self._module.opened)
         if existing is not None:
             return existing
         chosen = self._alias(library, alias)
         if self._anchor() is not None:
             self._top_level[library] = chosen
             return chosen
-        home = self._outermost_function(node)
+        home = self._beside(node) or self._outermost_function(node)
         if home is None or isinstance(home, ast.Lambda):
             raise NoPlace(
                 f"JAX is not imported at the top of the module, so `import {library}` has no sure place."
@@ -88,10 +91,10 @@ class Imports:
         self._local[home, library] = chosen
         return chosen
 
-    def _existing(self, library: str, scope: Scope) -> str | None:
-        """A name in sight that is bound to `library` alone."""
+    def _existing(self, library: str, scope: Scope, *, own_body: bool) -> str | None:
+        """A name in sight that is bound to `library` alone; in a function's own body it may be bound too late."""
         for level, candidate in enumerate(scope.enclosing()):
-            if level and candidate.kind is ScopeKind.CLASS:
+            if (level and candidate.kind is ScopeKind.CLASS) or (candidate.is_function and not level + own_body):
                 continue
             for name, found in candidate.bindings.items():
                 bound = all(b.origin == library and self._always_runs(b.node) for b in found)
@@ -116,6 +119,20 @@ class Imports:
                 self._chosen[library] = self._free.fresh(f"_{plain}" if taken else plain)
         return self._chosen[library]
 
+    def _beside(self, node: ast.AST) -> Import | None:
+        """The import of JAX in a function that has run whenever `node` does."""
+        used = [node.func, *node.args[:1]] if isinstance(node, ast.Call) else []
+        for name in (n for expression in used for n in ast.walk(expression) if isinstance(n, ast.Name)):
+            alias = self._alias_of(name)
+            if alias is not None and self._module.scopes[alias].is_function:
+                statement = self._module.parents[alias]
+                if isinstance(statement, ast.Import | ast.ImportFrom) and _imports_jax(statement):
+                    return statement
+        scope = self._module.scopes.get(node, self._module.root)
+        planned = [home for home, _ in self._local if isinstance(home, ast.Import | ast.ImportFrom)]
+        around = list(scope.enclosing())
+        return next((home for home in planned if self._module.scopes[home] in around), None)
+
     def _outermost_function(self, node: ast.AST) -> FunctionNode | None:
         found = [
             a
@@ -128,16 +145,8 @@ class Imports:
 
     def _anchor(self) -> Import | None:
         """The first unguarded top-level import of JAX."""
-        for statement in self._module.tree.body:
-            if isinstance(statement, ast.Import) and any(_is_jax(alias.name) for alias in statement.names):
-                return statement
-            if (
-                isinstance(statement, ast.ImportFrom)
-                and not statement.level
-                and _is_jax(statement.module or "")
-            ):
-                return statement
-        return None
+        imports = (s for s in self._module.tree.body if isinstance(s, ast.Import | ast.ImportFrom))
+        return next(filter(_imports_jax, imports), None)
 
     def _block(self, anchor: Import) -> list[Import]:
         """The imports around `anchor` that no blank line, other statement or standard library separates."""
@@ -183,7 +192,8 @@ class Imports:
         if self._source.text[offset:start].strip(" \t\f"):
             self._insert(start, f"{text}; ", edits)
         else:
-            self._insert(offset, text + self._source.newline, edits)
+            indent = self._source.indentation(statement.lineno)
+            self._insert(offset, f"{indent}{text}{self._source.newline}", edits)
 
     def _insert(self, offset: int, text: str, edits: Edits) -> None:
         self._offsets.add(offset)
@@ -232,6 +242,12 @@ _JAX: Final = "jax"
 
 def _is_jax(name: str) -> bool:
     return name == _JAX or name.startswith("jax.")
+
+
+def _imports_jax(statement: Import) -> bool:
+    if isinstance(statement, ast.Import):
+        return any(_is_jax(alias.name) for alias in statement.names)
+    return not statement.level and _is_jax(statement.module or "")
 
 
 def _is_import(statement: ast.stmt) -> bool:

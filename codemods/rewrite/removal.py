@@ -36,17 +36,24 @@ class Removal:
                 self._aliases(statement, [a for a in statement.names if a in doomed])
                 continue
             block = self._block_of(statement)
-            if (
-                statement is block[0]
-                and all(other in whole for other in block)
-                and not self._is_top(statement)
-            ):
+            if statement is block[0] and self._empties(block, whole):
                 self._edits.replace(self._source.start(statement), self._source.end(statement), "pass")
             else:
-                self._statement(statement)
+                opens = self._opens(statement, block, whole)
+                self._statement(statement, opens=opens)
 
-    def _is_top(self, statement: Import) -> bool:
-        return isinstance(self._module.parents[statement], ast.Module)
+    def _empties(self, block: list[ast.stmt], whole: Collection[ast.stmt]) -> bool:
+        """Whether nothing remains of a block, and nothing new stands in it either."""
+        if isinstance(self._module.parents[block[0]], ast.Module) or any(s not in whole for s in block):
+            return False
+        return not any(self._is_spaced(self._source.line_start(s.lineno)) for s in block)
+
+    def _opens(self, statement: Import, block: list[ast.stmt], whole: Collection[ast.stmt]) -> bool:
+        """Whether what comes behind a statement opens its block from now on."""
+        before = block[: block.index(statement) + 1]
+        is_top = isinstance(self._module.parents[statement], ast.Module)
+        is_new = any(self._is_spaced(self._source.line_start(s.lineno)) for s in before)
+        return not is_top and not is_new and all(other in whole for other in before)
 
     def _block_of(self, statement: Import) -> list[ast.stmt]:
         for _, value in ast.iter_fields(self._module.parents[statement]):
@@ -54,7 +61,7 @@ class Removal:
                 return value
         return [statement]
 
-    def _statement(self, statement: Import) -> None:
+    def _statement(self, statement: Import, *, opens: bool) -> None:
         source = self._source
         start, end = source.start(statement), source.end(statement)
         first = source.line_start(statement.lineno)
@@ -70,7 +77,10 @@ class Removal:
             kept = source.text[:start].rstrip(_BLANK)
             self._edits.replace(len(kept.removesuffix(";")), end, "")
             return
-        self._edits.replace(self._without_gap(statement, first), last, "")
+        line = statement.end_lineno or statement.lineno
+        while opens and line < len(source.line_starts) and not source.line_text(line + 1).strip():
+            line += 1
+        self._edits.replace(self._without_gap(statement, first), source.line_end(line), "")
 
     def _without_gap(self, statement: Import, first: int) -> int:
         """The start of the blank lines above a statement that stands between blank lines."""

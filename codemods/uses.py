@@ -1,0 +1,238 @@
+"""What one file may take from the modules around it, read from its tree in one walk."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import dataclasses
+import itertools
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+_WORD: Final = re.compile(r"[^\W\d]\w*")
+# Words that text uses as code does: behind a dot, in front of a call's parenthesis.
+_AS_CODE: Final = re.compile(r"\.([^\W\d]\w*)|([^\W\d]\w*)\(")
+# Lines of which every word may be code: imports, and examples as an interpreter shows them.
+_IMPORT: Final = re.compile(r"^[ \t]*(?:from\s.*import\s|import\s).*$", re.MULTILINE)
+_EXAMPLE: Final = re.compile(r"^[ \t]*(?:>>>|\.\.\.)\s.*$", re.MULTILINE)
+_BUILTINS: Final = frozenset(dir(builtins))
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ClassUse:
+    """One class, as far as it matters to what others derive from it, or it from others.
+
+    Attributes:
+      bases: for each base the dotted names that it may stand for: a plain one is a class of the same
+        file, one with a dot an import. None for a base that cannot be seen.
+      defined: the names that its body binds.
+      assigned: the attributes that its methods assign on `self`.
+    """
+
+    name: str
+    line: int
+    bases: tuple[frozenset[str] | None, ...]
+    defined: frozenset[str]
+    assigned: frozenset[str]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FileUses:
+    """The names that one file may take from other modules.
+
+    Attributes:
+      imported: the names in its `from … import …` statements.
+      taken: module and name, from such imports, from attributes and from dotted strings; the module's
+        last part alone, empty where the import names none.
+      attributes: every attribute that it reads or assigns.
+      stored: the attributes that it assigns or deletes, but for those on `self` in a class.
+      spelled: the names that its strings spell as code may.
+      declared: the functions and methods of a stub, which say the same as the module's own.
+      classes: its classes, nested ones too.
+    """
+
+    imported: frozenset[str] = frozenset()
+    taken: frozenset[tuple[str, str]] = frozenset()
+    attributes: frozenset[str] = frozenset()
+    stored: frozenset[str] = frozenset()
+    spelled: frozenset[str] = frozenset()
+    declared: frozenset[str] = frozenset()
+    classes: tuple[ClassUse, ...] = ()
+
+
+def everything(data: bytes) -> FileUses:
+    """A file that cannot be parsed may use any word in it."""
+    words = frozenset(_WORD.findall(data.decode("utf-8", "replace")))
+    return FileUses(words, frozenset(("", word) for word in words), words, frozenset(), words)
+
+
+def names_in_text(text: str) -> Iterable[str]:
+    """The names that a string may mean: in a dotted path, in code, or in an example."""
+    if not any(character.isspace() for character in text):
+        return _WORD.findall(text)
+    found = [attribute or called for attribute, called in _AS_CODE.findall(text)]
+    for line in _IMPORT.findall(text):
+        found += _WORD.findall(line)
+    return [*found, *names_in_examples(text)]
+
+
+def names_in_examples(text: str) -> Iterable[str]:
+    """The names in the examples of a docstring, all else of which is prose."""
+    return [word for line in _EXAMPLE.findall(text) for word in _WORD.findall(line)]
+
+
+def read_uses(tree: ast.Module, *, stub: bool = False) -> FileUses:
+    """Reads what a parsed file uses; in a stub, declarations count as uses."""
+    reader = _Reader()
+    for node in ast.walk(tree):
+        reader.read(node)
+    return reader.found(stub)
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.imports: dict[str, set[str]] = {}
+        self.imported: set[str] = set()
+        self.taken: set[tuple[str, str]] = set()
+        self.attributes: set[str] = set()
+        self.stored: list[ast.Attribute] = []
+        self.spelled: set[str] = set()
+        self.docstrings: set[ast.Constant] = set()
+        self.functions: set[str] = set()
+        self.assigned: set[str] = set()
+        self.classes: list[ast.ClassDef] = []
+
+    def read(self, node: ast.AST) -> None:
+        match node:
+            case ast.Name(ctx=ast.Store(), id=name):
+                self.assigned.add(name)
+            case ast.Attribute(value=base, attr=name, ctx=context):
+                self.attributes.add(name)
+                self.taken.update((tail, name) for tail in _last_names(base))
+                if not isinstance(context, ast.Load):
+                    self.stored.append(node)
+            case ast.Expr(value=ast.Constant(value=str(text)) as docstring):
+                self.docstrings.add(docstring)
+                self.spelled.update(names_in_examples(text))
+            case ast.Constant(value=str(text)) if node not in self.docstrings:
+                self._text(text)
+            case ast.ImportFrom():
+                self._import_from(node)
+            case ast.Import(names=aliases):
+                for alias in aliases:
+                    first = alias.name.partition(".")[0]
+                    origin = alias.name if alias.asname else first
+                    self.imports.setdefault(alias.asname or first, set()).add(origin)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                self.functions.add(name)
+            case ast.ClassDef():
+                self.classes.append(node)
+
+    def _text(self, text: str) -> None:
+        names = names_in_text(text)
+        self.spelled.update(names)
+        if "." in text and not any(character.isspace() for character in text):
+            self.taken.update(itertools.pairwise(names))
+
+    def _import_from(self, node: ast.ImportFrom) -> None:
+        module = node.module or ""
+        tail = module.rpartition(".")[2]
+        for alias in node.names:
+            self.imported.add(alias.name)
+            self.taken.add((tail, alias.name))
+            origin = f"{'.' * node.level}{module}{'.' if module else ''}{alias.name}"
+            self.imports.setdefault(alias.asname or alias.name, set()).add(origin)
+
+    def found(self, stub: bool) -> FileUses:
+        own = {id(node) for owner in self.classes for node in _on_self(owner)}
+        return FileUses(
+            frozenset(self.imported),
+            frozenset(self.taken),
+            frozenset(self.attributes),
+            frozenset(node.attr for node in self.stored if id(node) not in own),
+            frozenset(self.spelled),
+            frozenset(self.functions) if stub else frozenset(),
+            tuple(self._class(node) for node in self.classes),
+        )
+
+    def _class(self, node: ast.ClassDef) -> ClassUse:
+        defined = frozenset(name for item in _own_nodes(node) for name in _bound_by(item))
+        assigned = frozenset(attribute.attr for attribute in _on_self(node))
+        bases = tuple(found for base in node.bases if (found := self._base(base)) != frozenset())
+        return ClassUse(node.name, node.lineno, bases, defined, assigned)
+
+    def _base(self, node: ast.expr) -> frozenset[str] | None:
+        """The dotted names that a base may stand for, none for a builtin; None where it cannot be seen."""
+        if isinstance(node, ast.Subscript):
+            node = node.value
+        suffix = ""
+        while isinstance(node, ast.Attribute):
+            suffix = f".{node.attr}{suffix}"
+            node = node.value
+        if not isinstance(node, ast.Name) or node.id in self.assigned | self.functions:
+            return None
+        name = node.id
+        found = {origin + suffix for origin in self.imports.get(name, ())}
+        if any(owner.name == name for owner in self.classes):
+            if suffix:
+                return None
+            found.add(name)
+        if not found and "*" in self.imports and not suffix and name not in _BUILTINS:
+            found = {f"{star.removesuffix('*')}{name}" for star in self.imports["*"]}
+        if not found and (suffix or name not in _BUILTINS):
+            return None
+        return frozenset(found)
+
+
+def _own_nodes(owner: ast.ClassDef) -> Iterator[ast.AST]:
+    """The nodes of a class body, without those inside its functions, classes and comprehensions."""
+    waiting: list[ast.AST] = list(owner.body)
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(
+            node,
+            ast.FunctionDef
+            | ast.AsyncFunctionDef
+            | ast.ClassDef
+            | ast.Lambda
+            | ast.ListComp
+            | ast.SetComp
+            | ast.DictComp
+            | ast.GeneratorExp,
+        ):
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+def _bound_by(node: ast.AST) -> Iterable[str]:
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return (name,)
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            return (name,)
+        case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+            return [alias.asname or alias.name.partition(".")[0] for alias in aliases]
+    return ()
+
+
+def _on_self(owner: ast.ClassDef) -> Iterator[ast.Attribute]:
+    """The attributes that the methods of a class assign on their first parameter."""
+    for item in owner.body:
+        if not isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        positional = [*item.args.posonlyargs, *item.args.args]
+        if not positional:
+            continue
+        for node in ast.walk(item):
+            match node:
+                case ast.Attribute(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()):
+                    if name == positional[0].arg:
+                        yield node
+
+
+def _last_names(node: ast.expr) -> Iterable[str]:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return (name,)
+    return ()
