@@ -390,7 +390,6 @@ def test_writing_into_a_view_is_noted(text: str):
             "class C:\n    def h(self, v):\n        return v\n    def f(self, x):\n"
             "        return self.h(x)\nclass D(C):\n    def h(self, v):\n        return v.sum()",
         ),
-        row("a blas function", "return scipy.linalg.blas.saxpy(x, x)"),
         row("setattr", "setattr(K, 'v', x)\nreturn 0"),
         row("logging", "logging.info('%s', x)\nreturn 0"),
         row("a warning", "warnings.warn(x)\nreturn 0"),
@@ -404,7 +403,7 @@ def test_writing_into_a_view_is_noted(text: str):
     ],
 )
 def test_handing_an_argument_to_code_out_of_sight_is_an_obstacle(text: str):
-    assert obstacle(text) in ("BC111", "BC105" if "blas" in text else "BC111")
+    assert obstacle(text) == "BC111"
 
 
 @pytest.mark.parametrize(
@@ -502,7 +501,6 @@ LOST = [
     row("a dict's update", "a = {}\na.update(b=x)\nreturn np.sum(a['b'])"),
     row("a dict's update by a dict", "a = {}\na.update({'b': x})\nreturn np.sum(a['b'])"),
     row("a dict's union", "a = {} | {'b': x}\nreturn np.sum(a['b'])"),
-    row("a dict's union in place", "a = {}\na |= {'b': x}\nreturn np.sum(a['b'])"),
     row("a dict display's stars", "a = {**{'b': x}}\nreturn np.sum(a['b'])"),
     row("a dict comprehension", "a = {k: x for k in 'ab'}\nreturn np.sum(a['a'])"),
     row("a list display's star", "a = [*[x]]\nreturn np.sum(a[0])"),
@@ -770,7 +768,6 @@ def test_uses_are_sorted_by_what_they_need(text: str, words: str):
             "K.v = np.lib.stride_tricks.as_strided(np.asarray(x))\nreturn 0",
         ),
         row("a memoryview", "K.v = memoryview(np.asarray(x))\nreturn 0"),
-        row("an array of objects", "K.v = np.array([np.asarray(x)], dtype=object)\nreturn 0"),
         row("getattr", "K.v = getattr(np.asarray(x), 'T')\nreturn 0"),
         row("one of two", "K.v = np.asarray(x) if y else 0\nreturn 0"),
         row("or", "K.v = None or np.asarray(x)\nreturn 0"),
