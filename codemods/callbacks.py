@@ -37,7 +37,8 @@ from codemods.suppressions import Suppressions
 ACCEPTED_BY_NUMPY: Final = frozenset({"BC104", "BC111", "BC112"})
 
 _BY_CHOICE: Final = Opaque("BC117", "`--arrays jax` keeps every callback as it is.")
-_NEEDS_NONE: Final = frozenset({Use.INQUIRY, Use.CONVERTED})
+_MAY_BE_TREE: Final = frozenset({Use.OTHER, Use.PIECE_CONVERTED})
+_NEEDS_NONE: Final = frozenset({Use.INQUIRY, Use.CONVERTED, Use.PIECE_CONVERTED})
 
 
 class _Adapted(Exception):
@@ -473,7 +474,7 @@ class Planner:
         one = seen.argument.form == "array" or (
             seen.argument.form != "tree"
             and bool(usage.uses & {Use.NUMPY, Use.CONVERTED})
-            and Use.OTHER not in usage.uses
+            and not usage.uses & _MAY_BE_TREE
         )
         if one:
             return "array copy" if copies else "array"
@@ -506,6 +507,7 @@ class Planner:
         else:
             result = "store"
         wanted = self._sibling_parameters(group, found)
+        self._check_hidden({p.arg for p in wanted}, group)
         kinds = {d.id for d in function.decorator_list if isinstance(d, ast.Name)}
         taken = frozenset({p.arg for p in wanted} | {function.name, "np", "bufcb"})
         context, out, clash = self._buffer_names(group, taken)
@@ -523,6 +525,19 @@ class Planner:
             result,
             next(iter(kinds), None),
         )
+
+    def _check_hidden(self, parameters_: set[str], group: _Group) -> None:
+        """A sibling's own parameters must not hide what its body calls."""
+        owner = group.resolved.owner
+        called = {getattr(group.function, "name", ""), owner.name if owner else ""}
+        called |= {
+            b.name for bs in self.module.root.bindings.values() for b in bs if b.origin in ("numpy", "bufcb")
+        }
+        if hidden := parameters_ & (called | {"np", "numpy", "bufcb"}):
+            name = min(hidden)
+            raise _Adapted(
+                Diagnostic("BC115", f"The parameter `{name}` hides what a sibling would call.", "Rename it.")
+            )
 
     def _sibling_parameters(self, group: _Group, found: Mapping[str, Supplied]) -> tuple[ast.arg, ...]:
         """The original's parameters that a site supplies or a `partial` binds, and `self`."""
@@ -569,7 +584,7 @@ class Planner:
             seen, usage = found[parameter.arg], report.usages[parameter.arg]
             copies = usage.escape is not None and not self.options.views
             one = seen.argument.form == "array" or (
-                seen.argument.form != "tree" and Use.OTHER not in usage.uses and usage.uses != {Use.INQUIRY}
+                seen.argument.form != "tree" and not usage.uses & _MAY_BE_TREE and usage.uses != {Use.INQUIRY}
             )
             if one and usage.uses:
                 yield Conversion(parameter.arg, "array copy" if copies else "array")

@@ -174,9 +174,7 @@ def _out_of_sight(reason: str) -> Opaque:
 def _library(node: ast.expr, origins: frozenset[str]) -> Opaque:
     if len(origins) == 1:
         (origin,) = origins
-        converts = origin in hostlib.FRESH | hostlib.VIEWING | hostlib.CONVERTING or origin.startswith(
-            hostlib.SAFE_MODULES
-        )
+        converts = origin in hostlib.FRESH | hostlib.VIEWING | hostlib.CONVERTING or hostlib.is_safe(origin)
         if converts and origin not in hostlib.TAKES_FUNCTION:
             return Opaque("BC102", f"`{origin}` takes NumPy arrays and keeps none.", arrays="numpy")
     name = min(origins)

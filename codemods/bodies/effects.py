@@ -35,6 +35,7 @@ class Effects:
         self.heap: dict[Place, Value] = {}
         self.released: set[Place] = set()
         self.element_forms: dict[ast.expr, Form] = {}
+        self.closed: set[ast.stmt] = set()
 
     # Containers. What one holds is the same whoever looks at it, and never forgotten.
 
@@ -59,7 +60,7 @@ class Effects:
         held = join(self.heap[place] for place in value.places)
         form: Form = "array" if value.form == "array" else held.form if value.places else "any"
         dtype = value.dtype if form == "array" else None
-        found = Value(value.raw, value.view, value.direct, form, held.places, dtype)
+        found = Value(value.raw, value.view, value.direct, form, held.places, dtype, is_piece=True)
         return self.refreshed(found)
 
     def iterated(self, value: Value) -> Value:
@@ -93,6 +94,8 @@ class Effects:
     # Records.
 
     def use(self, value: Value, how: Use) -> None:
+        if value.is_piece:
+            how = {Use.CONVERTED: Use.PIECE_CONVERTED, Use.NUMPY: Use.OTHER}.get(how, how)
         for name in value.direct:
             self.usages[name].uses.add(how)
 
@@ -144,6 +147,13 @@ class Effects:
                 f"Copy it first: `{_first(value)} = np.array({_first(value)})`.",
             )
         self.note_write(value, node)
+
+    def write_and_escape(self, value: Value, node: ast.AST) -> None:
+        """An argument is written into even where it is read-only."""
+        if value.raw:
+            self.write_into(value, node)
+        self.note_write(value, node)
+        self._escape(value, node)
 
     def note_write(self, value: Value, node: ast.AST) -> None:
         for name in value.view:

@@ -41,6 +41,7 @@ class BodyReport:
       usages: one entry a supplied parameter.
       returns: the value of each `return` of this very function; of a lambda, that of its body.
       element_forms: the form of each element of a returned tuple, list or dict.
+      closed: the `try` and `with` statements that control never leaves at their end.
       falls_through: whether control may reach the end of the body.
       accepted: what would have been an obstacle, but for the user's options.
       arithmetic: the first place where NumPy computes on floats what JAX did, subnormals apart alike.
@@ -50,6 +51,7 @@ class BodyReport:
     usages: Mapping[str, Usage]
     returns: Mapping[ast.AST, Value]
     element_forms: Mapping[ast.expr, Form] = dataclasses.field(default_factory=dict)
+    closed: frozenset[ast.stmt] = frozenset()
     falls_through: bool = False
     accepted: tuple[Obstacle, ...] = ()
     arithmetic: ast.AST | None = None
@@ -73,6 +75,7 @@ def analyse(
         interpreter.usages,
         frame.returns,
         interpreter.element_forms,
+        frozenset(interpreter.closed),
         not frame.ended and not isinstance(function, ast.Lambda),
         tuple(interpreter.accepted.values()),
         interpreter.arithmetic,
@@ -145,14 +148,15 @@ class Interpreter(Calls):
         self, function: FunctionLike, frame: Frame, values: Sequence[Value], call: ast.Call
     ) -> Value:
         """The result of calling a function in sight with these values."""
-        key = (function, tuple(values))
+        bound = tuple(self.match_parameters(function, values, call))
+        key = (function, tuple(value for _, value in bound))
         if function in self.active or len(self.active) > 8:
             return self.unknown_code(values, call)
         if key in self.results:
             return self.results[key]
         lexical = self.lexical_frame(function, frame)
         inner = Frame(function, lexical)
-        for parameter, value in self.match_parameters(function, values, call):
+        for parameter, value in bound:
             inner.bind(parameter.arg, value)
         self.active.append(function)
         try:
@@ -318,6 +322,7 @@ class Interpreter(Calls):
                 self.assign(item.optional_vars, value, frame, item.context_expr)
         before = dict(frame.env)
         self.block(node.body, frame)
+        self._note_closed(node, frame)
         if not all(lets_exceptions_pass(item.context_expr, self.module) for item in node.items):
             ends = [before, *frame.snapshots_since(before)]
             frame.env = join_environments(ends if frame.ended else [frame.env, *ends])
@@ -348,6 +353,7 @@ class Interpreter(Calls):
                 ends.append(frame.env)
         frame.ended = not ends
         frame.env = join_environments(ends) if ends else dict(risen)
+        self._note_closed(node, frame)
         if node.finalbody:
             frame.env = join_environments([frame.env, risen, *frame.snapshots_since(before)])
         ended, frame.ended = frame.ended, False
@@ -355,6 +361,10 @@ class Interpreter(Calls):
         frame.ended = frame.ended or ended
 
     _do_TryStar = _do_Try
+
+    def _note_closed(self, node: ast.stmt, frame: Frame) -> None:
+        if frame is self.root:
+            (self.closed.add if frame.ended else self.closed.discard)(node)
 
     def _do_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef, frame: Frame) -> None:
         for default in (*node.args.defaults, *node.args.kw_defaults, *node.decorator_list):
