@@ -1,4 +1,4 @@
-from unittest import mock
+import pydoc
 
 import bufcb
 import jax
@@ -19,5 +19,4 @@ def run(x):
 
 def main():
     print(run(jnp.arange(3.0)).tolist())
-    with mock.patch("jax.pure_callback"):
-        print("patched")
+    print(pydoc.locate("jax.pure_callback").__name__)

@@ -33,7 +33,7 @@ import pyflakes.reporter
 import pytest
 from click.testing import CliRunner
 
-from codemods import cli, diagnostics
+from codemods import cli, diagnostics, engine
 
 ROOT = Path(__file__).parents[2]
 TESTDATA = ROOT / "testdata"
@@ -110,22 +110,27 @@ def printed(tmp_path_factory, migrate):
     texts = {(pair, "after"): pair.after for pair in PAIRS}
     texts |= {(pair, "before"): pair.before for pair in PAIRS if "printed" not in pair.settings}
     texts |= {(pair, more): migrate(pair, "before", *more).data for more in OTHER_OPTIONS for pair in PAIRS}
-    programs = {
-        key: key[0].lay_out(folder / str(n), text).parent for n, (key, text) in enumerate(texts.items())
-    }
+    different = {(pair, text) for (pair, _), text in texts.items()}  # most options leave most texts alone
+    programs = {key: key[0].lay_out(folder / str(n), key[1]).parent for n, key in enumerate(different)}
+    found = run(list(programs.values()), folder)
+    return {key: found[str(programs[key[0], text])] for key, text in texts.items()}
+
+
+def run(programs: list[Path], folder: Path) -> dict[str, str]:
+    """What each program prints, by its path; one process runs them all."""
     environment = {**os.environ, "JAX_PLATFORMS": "cpu", "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, str(HARNESS), *map(str, programs.values())]
+    command = [sys.executable, str(HARNESS), *map(str, programs)]
     with open(folder / "progress", "w+") as progress:
         try:
             process = subprocess.run(
                 command, check=False, stdout=subprocess.PIPE, stderr=progress, env=environment, timeout=300
             )
-            assert process.returncode == 0, f"last: {progress.seek(0)} {progress.read()[-2000:]}"
         except subprocess.TimeoutExpired:
             progress.seek(0)
             pytest.fail(f"A program hangs: {progress.read()[-500:]}")
-    found = json.loads(process.stdout)
-    return {key: found[str(path)] for key, path in programs.items()}
+        progress.seek(0)
+        assert process.returncode == 0, f"A program crashes: {progress.read()[-2000:]}"
+    return json.loads(process.stdout)
 
 
 # ---------------------------------------------------------------------------------------- every pair
@@ -276,8 +281,18 @@ def emitted_codes() -> set[str]:
     }
 
 
+def test_text_that_does_not_parse_is_our_failure(tmp_path, monkeypatch):
+    """BC205: the file is left alone, the site is refused, and the run fails."""
+    pair = next(pair for pair in PAIRS if pair.folder.name == "lambda_in_a_call")
+    monkeypatch.setattr(engine, "rewrite", lambda *_: "def broken(:\n")
+    result = migrated.__wrapped__(pair, "before", tmp_path)
+    assert (result.exit, result.data) == (cli.EXIT_FAILED, pair.before)
+    assert [(site["status"], site["code"]) for site in result.report["sites"]] == [("refused", "BC205")]
+    assert "please report" in result.report["error"]
+
+
 def test_every_code_is_met():
-    met = {code for pair in PAIRS for _, code in pair.settings.get("sites", [])}
+    met = {"BC205"} | {code for pair in PAIRS for _, code in pair.settings.get("sites", [])}
     met |= {code for pair in PAIRS for code in pair.settings.get("notes", [])}
     others = [path.read_text() for path in HARNESS.parent.glob("test_*.py") if path != Path(__file__)]
     met |= {code for text in others for code in re.findall(r"BC\d{3}", text)}
