@@ -92,9 +92,10 @@ class Imports:
         return chosen
 
     def _existing(self, library: str, scope: Scope, *, own_body: bool) -> str | None:
-        """A name in sight that is bound to `library` alone; in a function's own body it may be bound too late."""
+        """A name in sight that is bound to `library` alone, and in time: not in a function's own body."""
         for level, candidate in enumerate(scope.enclosing()):
-            if (level and candidate.kind is ScopeKind.CLASS) or (candidate.is_function and not level + own_body):
+            is_late = candidate.is_function and not (level or own_body)
+            if is_late or (level and candidate.kind is ScopeKind.CLASS):
                 continue
             for name, found in candidate.bindings.items():
                 bound = all(b.origin == library and self._always_runs(b.node) for b in found)
@@ -231,8 +232,8 @@ class Imports:
     def _is_unused(self, alias: ast.alias, gone: frozenset[ast.Name]) -> bool:
         scope = self._module.scopes[alias]
         name = _bound_name(alias)
-        if self._module.names_in_strings(name):
-            return False
+        if not scope.is_function and self._module.names_in_strings(name):
+            return False  # `getattr` and its like reach the names of modules, not those of functions
         home = self._module.root if name in scope.global_names else scope
         return all(use in gone for use in self._module.references(name, home))
 

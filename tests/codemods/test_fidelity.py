@@ -1861,6 +1861,83 @@ def test_layout(before, after):
     assert comments(before) <= comments(after)
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param(
+            """\
+import numpy as np
+
+
+def use(x, library):
+    if library == "jax":
+        # only here
+        import jax
+        return jax.pure_callback(np.negative, np.float32(0), x)
+    return x
+""",
+            """\
+import numpy as np
+
+
+def use(x, library):
+    if library == "jax":
+        # only here
+        import bufcb
+        return bufcb.buffer_callback(bufcb.adapt(np.negative), np.float32(0))(x)
+    return x
+""",
+            id="in a function the import goes beside the one that the call uses",
+        ),
+        pytest.param(
+            """\
+import jax.numpy as jnp
+import numpy as np
+
+
+def use(x):
+    from jax import pure_callback
+
+    return pure_callback(np.negative, jnp.float32(0), x)
+""",
+            """\
+import bufcb
+import jax.numpy as jnp
+import numpy as np
+
+
+def use(x):
+    return bufcb.buffer_callback(bufcb.adapt(np.negative), jnp.float32(0))(x)
+""",
+            id="an import that opened a function takes the blank line along",
+        ),
+        pytest.param(
+            """\
+import numpy as np
+
+
+def use(x, s):
+    if x.size:
+        from jax import pure_callback
+    return pure_callback(np.negative, s, x)
+""",
+            """\
+import numpy as np
+
+
+def use(x, s):
+    if x.size:
+        import bufcb
+    return bufcb.buffer_callback(bufcb.adapt(np.negative), s)(x)
+""",
+            id="a block that gets the new import needs no pass",
+        ),
+    ],
+)
+def test_imports_inside_functions(before, after):
+    check_transformed(before, after)
+
+
 # Whole files.
 
 CASES = [
