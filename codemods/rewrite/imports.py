@@ -34,6 +34,7 @@ class Imports:
         self._top_level: dict[str, str] = {}
         self._local: dict[tuple[ast.AST, str], str] = {}
         self._chosen: dict[str, str] = {}
+        self._needed: set[str] = set()
         self._offsets: set[int] = set()
 
     def runtime(self, node: ast.AST) -> str:
@@ -78,6 +79,7 @@ class Imports:
         scope = self._module.opened.get(node, self._module.scopes.get(node, self._module.root))
         existing = self._existing(library, scope, own_body=node not in self._module.opened)
         if existing is not None:
+            self._needed.add(existing)
             return existing
         chosen = self._alias(library, alias)
         if self._anchor() is not None:
@@ -220,6 +222,7 @@ class Imports:
     def drop_unused(self, gone: frozenset[ast.Name], kept: Iterable[str], edits: Edits) -> None:
         """Removes each import alias whose every use is among `gone`, except the names in `kept`."""
         aliases = {self._alias_of(use) for use in gone}
+        kept = self._needed.union(kept)
         doomed = {
             a for a in aliases if a is not None and self._is_unused(a, gone) and _bound_name(a) not in kept
         }
