@@ -8,7 +8,6 @@ from collections.abc import Callable, Hashable
 from typing import Any, Literal
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax.tree_util import tree_leaves, tree_map, tree_unflatten
 
@@ -79,8 +78,9 @@ _LARGE = 1 << 16
 
 
 def to_jax(array: np.ndarray) -> jax.Array:
-    """Return a copy as a `jax.Array` on the default device, which must be a CPU."""
-    return jnp.asarray(_aligned_copy(array) if array.nbytes > _LARGE else np.array(array))
+    """Return a copy as a `jax.Array` on the CPU. `jnp.asarray` would compile a program for every shape."""
+    copy = _aligned_copy(array) if array.nbytes > _LARGE else np.array(array)
+    return jax.device_put(copy, _cpu_device())
 
 
 def _aligned_copy(array: np.ndarray) -> np.ndarray:

@@ -159,18 +159,20 @@ for _name in ("T", "mT", "flat", "imag", "real"):
 
 
 class Output(Buffer):
-    """A `Buffer` with strict `out[...] = value`; each position and x64 mode has a subclass of its own."""
+    """A `Buffer` with strict `out[...] = value`; each output of a callback has a subclass of its own."""
 
     __slots__ = ()
     _index = 0
 
     def __setitem__(self, key: Any, value: Any) -> None:
         # As handed in, an output's base is the plain array that the trampoline holds.
-        strict = key is Ellipsis and type(self.base) is np.ndarray
-        if strict and not fits(value, self):
-            write([self], leaves(value))
+        if key is Ellipsis and type(self.base) is np.ndarray:
+            write((self,), leaves(value))
         else:
-            np.ndarray.__setitem__(self, key, value)
+            _assign(self, key, value)
+
+
+_assign = np.ndarray.__setitem__
 
 
 def fits(value: Any, output: np.ndarray) -> bool:
@@ -184,13 +186,21 @@ def input_class(x64: bool) -> type[Buffer]:
     return _subclass(Buffer, _x64=True) if x64 else Buffer
 
 
-@functools.cache
-def output_class(index: int, x64: bool) -> type[Output]:
-    """Return the class of a callback's output number `index`, bound in the given x64 mode.
+def output_class(index: int, x64: bool, shape: tuple[int, ...], dtype: np.dtype) -> type[Output]:
+    """Return a class for a callback's output number `index`, of known shape and dtype.
 
-    A class carries both for free, where an attribute would have to be set on every call.
+    A class carries what belongs to the output for free, where an attribute would have to be set on every
+    call. Its assignment looks for the usual value, an array that fits, by constants of its own.
     """
-    return _subclass(Output, _x64=x64, _index=index)
+    array, strict = np.ndarray, Output.__setitem__
+
+    def __setitem__(self: Output, key: Any, value: Any) -> None:
+        if type(value) is array and value.dtype is dtype and value.shape == shape:
+            _assign(self, key, value)
+        else:
+            strict(self, key, value)
+
+    return _subclass(Output, _x64=x64, _index=index, __setitem__=__setitem__)
 
 
 def _subclass(kind: type[_Kind], **attributes: Any) -> type[_Kind]:
@@ -210,12 +220,18 @@ def canonical_dtype(dtype: np.dtype, x64: bool) -> np.dtype:
     return dtype if x64 else _NARROW.get(dtype, dtype)
 
 
-_LEAF_TYPES = (np.ndarray, np.float32, np.float64, float, int, bool)
+_LEAF_TYPES = frozenset({np.ndarray, np.float32, np.float64, float, int, bool})
 
 
-def leaves(value: Any) -> list[Any]:
+def leaves(value: Any) -> Sequence[Any]:
     """Flatten what a callback writes or returns, as `jax.pure_callback` flattens results."""
-    return [value] if type(value) in _LEAF_TYPES else tree_leaves(value)
+    kind = type(value)
+    if kind in _LEAF_TYPES:
+        return (value,)
+    if kind is tuple and _LEAF_TYPES.issuperset(map(type, value)):
+        flat: tuple[Any, ...] = value
+        return flat
+    return tree_leaves(value)
 
 
 def write(outputs: Sequence[Output], values: Sequence[Any]) -> None:
@@ -228,13 +244,18 @@ def write(outputs: Sequence[Output], values: Sequence[Any]) -> None:
         raise OutputError(
             f"Mismatched number of outputs from callback. Expected: {len(outputs)}, Actual: {len(values)}"
         )
-    arrays = [_canonical(np.asarray(value), output) for value, output in zip(values, outputs, strict=True)]
-    for array, output in zip(arrays, outputs, strict=True):
-        _check(array, output)
+    arrays = values if all(map(fits, values, outputs)) else _checked(outputs, values)
     if len(arrays) > 1:
         arrays = [_apart(array, outputs) for array in arrays]
     for array, output in zip(arrays, outputs, strict=True):
-        np.ndarray.__setitem__(output, Ellipsis, array)
+        _assign(output, Ellipsis, array)
+
+
+def _checked(outputs: Sequence[Output], values: Sequence[Any]) -> list[np.ndarray]:
+    arrays = [_canonical(np.asarray(value), output) for value, output in zip(values, outputs, strict=True)]
+    for array, output in zip(arrays, outputs, strict=True):
+        _check(array, output)
+    return arrays
 
 
 def _canonical(array: np.ndarray, output: Output) -> np.ndarray:

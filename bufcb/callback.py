@@ -332,7 +332,13 @@ def store(out: Any, value: Any) -> None:
       RuntimeError: if the number of leaves, a shape or a dtype differs.
       TypeError: if `out` is not an output as the callback was handed it.
     """
-    outputs = [out] if isinstance(out, Output) else jax.tree_util.tree_leaves(out)
+    if isinstance(out, Output):
+        if buffers.fits(value, out):
+            np.ndarray.__setitem__(out, Ellipsis, value)
+        else:
+            buffers.write((out,), buffers.leaves(value))
+        return
+    outputs = jax.tree_util.tree_leaves(out)
     for output in outputs:
         if not isinstance(output, Output):
             raise TypeError(

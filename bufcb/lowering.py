@@ -41,6 +41,7 @@ def _plan(
         in_tree=in_tree,
         out_tree=out_tree,
         in_dtypes=tuple(np.dtype(aval.dtype) for aval in _jax.avals_in(ctx)),
+        out_shapes=tuple(aval.shape for aval in _jax.avals_out(ctx)),
         out_dtypes=tuple(np.dtype(aval.dtype) for aval in _jax.avals_out(ctx)),
         aliases=input_output_aliases,
         repeatable=not has_side_effect and not input_output_aliases,

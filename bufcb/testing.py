@@ -76,6 +76,7 @@ def _plan(declared: Declaration, bound: Bound) -> trampoline.Plan:
         in_tree=bound.in_tree,
         out_tree=declared.out_tree,
         in_dtypes=tuple(np.dtype(aval.dtype) for aval in bound.in_avals),
+        out_shapes=tuple(aval.shape for aval in declared.result_avals),
         out_dtypes=tuple(np.dtype(aval.dtype) for aval in declared.result_avals),
         aliases=declared.aliases,
         repeatable=not declared.aliases,

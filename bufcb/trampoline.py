@@ -44,7 +44,8 @@ class Plan:
       in_tree: the structure of `(args, kwargs)`.
       out_tree: the structure of `out`.
       in_dtypes: the dtypes of the flat inputs, as the callback sees them.
-      out_dtypes: the dtypes of the flat outputs.
+      out_shapes: the shapes of the flat outputs.
+      out_dtypes: their dtypes.
       aliases: pairs of flat input and output that share their memory.
       repeatable: whether calling the callback twice does no harm (no side effects, no aliases).
       retain: "raise" or "copy".
@@ -56,6 +57,7 @@ class Plan:
     in_tree: PyTreeDef
     out_tree: PyTreeDef
     in_dtypes: tuple[np.dtype, ...]
+    out_shapes: tuple[tuple[int, ...], ...]
     out_dtypes: tuple[np.dtype, ...]
     aliases: tuple[tuple[int, int], ...]
     repeatable: bool
@@ -95,8 +97,8 @@ class _Writer:
             "check_written": functools.partial(_check_written, plan),
             "Input": buffers.input_class(plan.x64),
         }
-        for i, _ in enumerate(plan.out_dtypes):
-            self.names[f"Output{i}"] = buffers.output_class(i, plan.x64)
+        for i, (shape, dtype) in enumerate(zip(plan.out_shapes, plan.out_dtypes, strict=True)):
+            self.names[f"Output{i}"] = buffers.output_class(i, plan.x64, shape, dtype)
         self.inputs = [f"r{i}" for i, _ in enumerate(plan.in_dtypes)]
         self.outputs = [f"w{i}" for i, _ in enumerate(plan.out_dtypes)]
         # XLA's own objects, by the parameters that they arrive in.
@@ -147,7 +149,9 @@ class _Writer:
         if self.plan.copies:
             yield from (f"m{i}[...] = {array}" for i, array in enumerate(self.outputs))
         elif arrays:
-            yield f"if {' or '.join(f'getrefcount({array}) > {buffers.IDLE}' for array in arrays)}:"
+            # No count is below that of an idle array, so that one comparison of the sums does for all.
+            counts = " + ".join(f"getrefcount({array})" for array in arrays)
+            yield f"if {counts} > {buffers.IDLE * len(arrays)}:"
             yield f"    check_escapes(({', '.join(arrays)},))"
 
     def part(self) -> Iterator[str]:
@@ -173,12 +177,13 @@ class _Writer:
 
     def call_with_numpy(self) -> Iterator[str]:
         """Run an adapted function on plain arrays; one array that fits is written at once."""
-        self.names.update(write=buffers.write, leaves=buffers.leaves, fits=buffers.fits)
+        self.names.update(write=buffers.write, leaves=buffers.leaves, ndarray=np.ndarray)
         inputs = self.views(self.inputs, self.plan.in_dtypes, None)
         yield f"value = callback({', '.join(self.arguments(iter(inputs)))})"
         write = f"write(({self.handed_out()}), leaves(value))"
         if len(self.outputs) == 1 and not is_sub_byte(self.plan.out_dtypes[0]):
-            yield "if fits(value, w0):"
+            shape, dtype = map(self.constant, (self.plan.out_shapes[0], self.plan.out_dtypes[0]))
+            yield f"if type(value) is ndarray and value.dtype is {dtype} and value.shape == {shape}:"
             yield "    w0[...] = value"
             yield "else:"
             yield f"    {write}"

@@ -23,6 +23,7 @@ def plan(function: Any, args: Any = (), kwargs: Any = None, out: Any = 0, **opti
     in_tree, out_tree = tree_structure((tuple(args), kwargs or {})), tree_structure(out)
     fields: dict[str, Any] = {
         "in_dtypes": (F4,) * in_tree.num_leaves,
+        "out_shapes": ((4,),) * out_tree.num_leaves,
         "out_dtypes": (F4,) * out_tree.num_leaves,
         "aliases": (),
         "repeatable": True,
