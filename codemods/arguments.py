@@ -25,6 +25,7 @@ _JNP_OTHER: Final = frozenset(
     "apply_along_axis piecewise select load save set_printoptions".split()
 )
 _DTYPES: Final = frozenset("int8 int16 int32 uint8 uint16 uint32 float16 bfloat16 float32 complex64".split())
+_FLOAT_SAMPLERS: Final = frozenset({"jax.random.normal", "jax.random.uniform"})
 _DEPTH: Final = 5
 _KEY_NAME: Final = re.compile(r"(^|_)(sub)?(key|keys|rng|rngs|prng)(_|\d|$)", re.IGNORECASE)
 
@@ -193,7 +194,9 @@ def _of_call(node: ast.Call, module: Module, depth: int) -> Argument:
     origin = module.origin(node.func) or ""
     prefix, _, name = origin.rpartition(".")
     if prefix in ("jax.numpy", "jax.nn", "jax.scipy.special") and name not in _JNP_OTHER:
-        return Argument("array", name if name in _DTYPES else _dtype_keyword(node, module))
+        return Argument("array", _made_dtype(node, name, module))
+    if origin in _FLOAT_SAMPLERS and not node.keywords:
+        return Argument("array", "float")
     if origin == "jax.lax.stop_gradient" and node.args:
         return argument(node.args[0], module, 1)
     if isinstance(node.func, ast.Attribute) and node.func.attr in _ARRAY_METHODS and not origin:
@@ -202,6 +205,35 @@ def _of_call(node: ast.Call, module: Module, depth: int) -> Argument:
         dtype = _dtype_name(node.args[0], module) if node.func.attr == "astype" and node.args else None
         return Argument("array", dtype)
     return Argument()
+
+
+def _made_dtype(node: ast.Call, name: str, module: Module) -> str | None:
+    """The dtype of what a function of `jax.numpy` makes; `float` for the default, of 32 or 64 bits."""
+    if name in _DTYPES:
+        return name
+    if any(keyword.arg == "dtype" for keyword in node.keywords):
+        return _dtype_keyword(node, module)
+    if name in ("zeros", "ones", "empty", "eye", "identity") and len(node.args) == 1:
+        return "float"
+    if name in ("array", "asarray", "full", "linspace") and node.args and len(node.args) <= 3:
+        numbers = node.args[:1] if name in ("array", "asarray") else node.args[1:2]
+        if len(node.args) == len(numbers) + (name not in ("array", "asarray")) and all(
+            map(_are_floats, numbers)
+        ):
+            return "float"
+    return None
+
+
+def _are_floats(node: ast.expr) -> bool:
+    """Whether a literal holds Python floats alone."""
+    match node:
+        case ast.Constant(value=float()):
+            return True
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return _are_floats(operand)
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            return bool(elements) and all(map(_are_floats, elements))
+    return False
 
 
 def _dtype_keyword(node: ast.Call, module: Module) -> str | None:

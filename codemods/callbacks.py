@@ -602,7 +602,7 @@ class Planner:
             return Diagnostic(
                 "BC008",
                 f"`{ast.unparse(report.arithmetic)}` (line {line}) is computed by NumPy now:"
-                " the same, but for subnormal numbers, which JAX flushes to zero.",
+                " the same, but for subnormal numbers, which JAX flushes to zero, and for NumPy's warnings.",
             )
         if sibling is None and _documents_returns(function):
             return Diagnostic(

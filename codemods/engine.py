@@ -55,7 +55,8 @@ def _rewritten(
     kept = frozenset(
         name
         for name in _imported(module)
-        if _runs_project_code(name, module) or project.reexported(name, source.path)
+        if _runs_project_code(name, module, Exports(project, source.path))
+        or project.reexported(name, source.path)
     )
     try:
         text = rewrite(source, module, plan, options, kept)
@@ -80,12 +81,12 @@ def _imported(module: Module) -> set[str]:
     return {name for name, found in module.root.bindings.items() if any(b.origin for b in found)}
 
 
-def _runs_project_code(name: str, module: Module) -> bool:
+def _runs_project_code(name: str, module: Module, exports: Exports) -> bool:
     """Whether a statement that imports `name` alone may be there for what the module does when imported."""
     return any(
         isinstance(statement := module.parents[binding.node], ast.ImportFrom)
         and len(statement.names) == 1
-        and (statement.level > 0 or (statement.module or "").partition(".")[0] != "jax")
+        and exports.acts_when_imported("." * statement.level + (statement.module or ""))
         for binding in module.root.bindings[name]
         if binding.origin is not None
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
 
 from codemods.names import BindingKind, Module
@@ -38,6 +40,37 @@ class Exports:
                 found = {_export(self._project.module(file), parts[length:]) for file in files}
                 return found.pop() if len(found) == 1 else Export()
         return None
+
+    def acts_when_imported(self, dotted: str) -> bool:
+        """Whether a module of the project may do more than define names when it is imported."""
+        modules = [self._project.module(file) for file in self._project.module_files(dotted, self._path)]
+        return any(module is None or any(map(self._acts, _statements(module.tree))) for module in modules)
+
+    def _acts(self, statement: ast.stmt) -> bool:
+        match statement:
+            case ast.Expr(value=ast.Constant()) | ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                return False
+            case ast.Assign(targets=targets):
+                return not all(isinstance(target, ast.Name) for target in targets)
+            case ast.AnnAssign(target=target):
+                return not isinstance(target, ast.Name)
+            case ast.Import(names=aliases):
+                return any(self._project.has_module(alias.name.partition(".")[0]) for alias in aliases)
+            case ast.ImportFrom(level=level, module=module):
+                return level > 0 or self._project.has_module((module or "").partition(".")[0])
+        return not isinstance(statement, ast.Pass | ast.Try | ast.If)
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
+    """The statements that run when a module is imported, those inside `if` and `try` as well."""
+    waiting: list[ast.stmt] = list(tree.body)
+    while waiting:
+        statement = waiting.pop()
+        yield statement
+        if isinstance(statement, ast.If | ast.Try):
+            waiting += [*statement.body, *statement.orelse]
+        if isinstance(statement, ast.Try):
+            waiting += [*statement.finalbody, *(s for handler in statement.handlers for s in handler.body)]
 
 
 def _export(module: Module | None, names: list[str]) -> Export:

@@ -82,8 +82,24 @@ NEUTRAL: Final = _qualified("numpy", "flip moveaxis permute_dims reshape squeeze
 
 INQUIRIES: Final = _qualified("numpy", "shape ndim size")
 
+# Of the functions above that are no ufuncs, those whose positional arguments are all arrays.
+SEVERAL_ARRAYS: Final = _qualified(
+    "numpy",
+    "allclose append array_equal average convolve correlate cross dot einsum inner interp intersect1d "
+    "isclose isin kron lexsort outer polyadd polymul polysub polyval select setdiff1d setxor1d tensordot union1d vdot "
+    "where broadcast_arrays linalg.solve linalg.lstsq",
+)
+
 # Whole modules whose functions convert their arguments and keep nothing.
 SAFE_MODULES: Final = ("scipy.special.", "scipy.linalg.")
+# These write into their arguments without being asked, read-only or not.
+WRITING_MODULES: Final = ("scipy.linalg.blas.", "scipy.linalg.lapack.")
+
+
+def is_safe(origin: str) -> bool:
+    """Whether a function of SciPy converts its arguments and keeps nothing."""
+    return origin.startswith(SAFE_MODULES) and not origin.startswith(WRITING_MODULES)
+
 
 # Of these modules, the functions that take a function, and so hand arrays to code of the user's.
 TAKES_FUNCTION: Final = frozenset(
@@ -91,6 +107,13 @@ TAKES_FUNCTION: Final = frozenset(
 )
 
 ARRAY_INQUIRIES: Final = frozenset({"shape", "dtype", "ndim", "size", "itemsize", "nbytes"})
+JAX_ATTRIBUTES: Final = frozenset(
+    {
+        *("at", "device", "devices", "sharding", "block_until_ready", "is_ready", "weak_type", "aval"),
+        *("addressable_data", "addressable_shards", "global_shards", "is_fully_addressable", "committed"),
+        *("is_fully_replicated", "copy_to_host_async", "delete", "is_deleted", "unsafe_buffer_pointer"),
+    }
+)
 ARRAY_ATTRIBUTES: Final = frozenset({"T", "mT", "real", "imag"})
 NEUTRAL_METHODS: Final = frozenset(
     {"reshape", "ravel", "flatten", "copy", "transpose", "squeeze", "swapaxes"}
@@ -145,6 +168,9 @@ ASKS_TYPE: Final = frozenset(
     {"isinstance", "issubclass", "type", "hasattr", "getattr", "callable", "id", "hash"}
 )
 READS_FRAME: Final = frozenset({"locals", "vars", "globals", "eval", "exec", "dir", "super"})
+
+# Map a function over a pytree's leaves.
+TREE_MAPS: Final = frozenset({"jax.tree.map", "jax.tree_util.tree_map", "jax.tree_map"})
 
 JAX_DTYPES: Final = _qualified(
     "jax.numpy",

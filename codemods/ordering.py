@@ -1,4 +1,4 @@
-"""Whether a call's parts may change their order: callback, spec and options are evaluated first afterwards."""
+"""Whether a call's parts may change their order: callback, spec and options come first afterwards."""
 
 from __future__ import annotations
 

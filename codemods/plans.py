@@ -30,13 +30,13 @@ class ReturnPlan:
     Attributes:
       node: the statement; its value is what is written.
       form: one strict write, one write a leaf, `store`, or a bare `return`.
-      after: the `with` statement behind which the write goes; None for the place of the `return`.
+      after: the `with` or `try` behind which the write goes; None for the place of the `return`.
       may_miss: whether the `with` may swallow an exception, so that there is no value.
     """
 
     node: ast.Return
     form: ReturnForm
-    after: ast.With | None = None
+    after: ast.With | ast.Try | None = None
     may_miss: bool = False
 
 
@@ -56,7 +56,7 @@ class FunctionPlan:
       result: the form of a lambda's value.
       spec: the structure of `out`.
       falls_through: whether the end of the body must store None, which is an error as it was before.
-      kept: the free name that carries a value behind a `with` block.
+      kept: the free name that carries a value behind a `with` or `try`.
       jax_annotated: converted parameters whose annotation names a JAX array.
     """
 

@@ -73,9 +73,9 @@ class Project:
 
     def others(self, name: str, path: Path) -> Iterator[tuple[str, FileUses]]:
         """The files that spell `name`, with what they use, but for the one at `path`."""
-        own, spelled = os.path.realpath(path), name.encode()
-        for other, data in self._files.items():
-            if spelled in data and other != own:
+        own = os.path.realpath(path)
+        for other in self._spelling(name):
+            if other != own:
                 yield other, self._uses(other)
 
     def has_module(self, name: str) -> bool:
@@ -149,6 +149,11 @@ class Project:
         return found
 
     @functools.cache  # noqa: B019 - a project lives as long as the run
+    def _spelling(self, name: str) -> tuple[str, ...]:
+        spelled = name.encode()
+        return tuple(file for file, data in self._files.items() if spelled in data)
+
+    @functools.cache  # noqa: B019
     def _uses(self, path: str) -> FileUses:
         data = self._files[path]
         try:

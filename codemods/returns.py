@@ -13,6 +13,8 @@ from codemods.names import FunctionNode, Module
 from codemods.plans import ReturnForm, ReturnPlan
 from codemods.specs import Spec
 
+Block = ast.With | ast.Try
+_TRIES: Final = (ast.Try, ast.TryStar)
 _QUIET_METHODS: Final = frozenset({"astype", "reshape", "copy"})
 
 
@@ -48,7 +50,7 @@ def plan_returns(
             if spec.kind == "empty" and _is_none(node.value)
             else form_of(node.value, node, report, spec, module)
         )
-        placed = _placement(node, function, module)
+        placed = _placement(node, function, report, module)
         if isinstance(placed, Obstacle):
             if form != "bare":
                 return placed
@@ -60,7 +62,7 @@ def plan_returns(
     return tuple(plans)
 
 
-def _managers(node: ast.Return, outermost: ast.With, module: Module) -> Iterator[ast.withitem]:
+def _managers(node: ast.Return, outermost: Block, module: Module) -> Iterator[ast.withitem]:
     """The context managers from a `return` out to the block behind which its value is written."""
     for parent in module.ancestors(node):
         if isinstance(parent, ast.With):
@@ -161,57 +163,73 @@ def _is_quiet(node: ast.expr, module: Module) -> bool:
     return False
 
 
-def _placement(node: ast.Return, function: FunctionNode, module: Module) -> ast.With | Obstacle | None:
-    """None to write where the `return` stands, a `with` to write behind it, or the obstacle."""
-    behind: ast.With | None = None
+def _placement(
+    node: ast.Return, function: FunctionNode, report: BodyReport, module: Module
+) -> Block | Obstacle | None:
+    """None to write where the `return` stands, a block to write behind it, or the obstacle.
+
+    A write inside a `try` would meet its handlers and its `finally`, inside a `with` its context. The value is
+    kept in a name instead and written behind the block, if nothing else runs in between.
+    """
+    behind: Block | None = None
     child: ast.AST = node
     for parent in module.ancestors(node):
         if parent is function:
             break
-        if isinstance(parent, ast.Try | getattr(ast, "TryStar", ast.Try)):
-            if (isinstance(child, ast.stmt) and child in parent.body and parent.handlers) or parent.finalbody:
-                return _in_try(node)
-        elif isinstance(parent, ast.AsyncWith):
-            return _in_with(node)
-        elif isinstance(parent, ast.With) and not all(
-            is_neutral(i.context_expr, module) for i in parent.items
-        ):
-            if not _is_tail(child, parent, behind, module, function):
-                return _in_with(node)
+        if isinstance(parent, ast.AsyncWith) or (isinstance(parent, _TRIES) and child in parent.finalbody):
+            return _in_block(node, parent)
+        if _surrounds(parent, child, module):
+            assert isinstance(parent, ast.With | ast.Try)
+            if not _may_follow(node, parent, function, report, module):
+                return _in_block(node, parent)
             behind = parent
         child = parent
     return behind
 
 
-def _is_tail(
-    child: ast.AST, block: ast.With, inner: ast.With | None, module: Module, function: FunctionNode
+def _surrounds(parent: ast.AST, child: ast.AST, module: Module) -> bool:
+    """Whether a block would notice a write in that part of it."""
+    if isinstance(parent, _TRIES):
+        return bool(parent.finalbody) or (child in parent.body and bool(parent.handlers))
+    return isinstance(parent, ast.With) and not all(is_neutral(i.context_expr, module) for i in parent.items)
+
+
+def _may_follow(
+    node: ast.Return, block: Block, function: FunctionNode, report: BodyReport, module: Module
 ) -> bool:
-    """Whether the `return` ends the block, which then can be left before the write."""
-    if child is not block.body[-1] or not (isinstance(child, ast.Return) or child is inner):
+    """Whether a block may be left at its end, instead of by the `return`, with the value kept."""
+    if block not in report.closed or not _is_tail(node, block, module):
         return False
-    if own_returns_in(block) != own_returns_in(block.body[-1]):
-        return False
-    last = isinstance(function, ast.FunctionDef) and function.body[-1] is block
-    return last or all(lets_exceptions_pass(item.context_expr, module) for item in block.items)
+    if isinstance(block, ast.With) and not all(
+        lets_exceptions_pass(i.context_expr, module) for i in block.items
+    ):
+        return isinstance(function, ast.FunctionDef) and function.body[-1] is block
+    return True
 
 
-def own_returns_in(node: ast.stmt) -> list[ast.Return]:
-    return [found for found in _own([node]) if isinstance(found, ast.Return)]
+def _is_tail(node: ast.Return, block: Block, module: Module) -> bool:
+    """Whether nothing in a block runs after the `return`, if it were left out."""
+    child: ast.AST = node
+    for parent in module.ancestors(node):
+        if isinstance(parent, ast.For | ast.AsyncFor | ast.While):
+            return False
+        if isinstance(parent, _TRIES) and child in parent.body and parent.orelse:
+            return False
+        if isinstance(child, ast.stmt) and not any(
+            isinstance(part, list) and part and part[-1] is child for _, part in ast.iter_fields(parent)
+        ):
+            return False
+        if parent is block:
+            return True
+        child = parent
+    return False
 
 
-def _in_try(node: ast.Return) -> Obstacle:
+def _in_block(node: ast.Return, block: ast.AST) -> Obstacle:
+    what = "with" if isinstance(block, ast.With | ast.AsyncWith) else "try"
     return Obstacle(
         "BC106",
         node,
-        "A `return` stands inside a `try` whose handlers or `finally` would meet the write.",
-        "Keep the result in a name and return it after the block.",
-    )
-
-
-def _in_with(node: ast.Return) -> Obstacle:
-    return Obstacle(
-        "BC106",
-        node,
-        "A `return` stands inside a `with` whose context would surround the write.",
+        f"A `return` stands inside a `{what}`, where a write would mean something else.",
         "Keep the result in a name and return it after the block.",
     )

@@ -81,13 +81,18 @@ class Calls(Expressions):
                 yield parameter, named.get(parameter.arg, CLEAN)
         for parameter in arguments.kwonlyargs:
             yield parameter, everything if blurred else named.get(parameter.arg, CLEAN)
-        for rest in (arguments.vararg, arguments.kwarg):
-            if rest is not None:
-                yield rest, self.made(rest, [everything])
+        if arguments.vararg is not None:
+            yield arguments.vararg, self.made(arguments.vararg, [everything])
+        if arguments.kwarg is not None:
+            yield arguments.kwarg, self.made(arguments.kwarg, [everything], form="dict")
 
     # Library functions.
 
     def _call_library(self, node: ast.Call, origins: frozenset[str], frame: Frame) -> Value:
+        if origins <= hostlib.TREE_MAPS and len(node.args) == 2 and self._converts_each(node.args[0]):
+            value = self.value(node.args[1], frame)
+            self.use(value, Use.PIECE_CONVERTED)
+            return self.made(node, [Value(view=value.view, form="array")])
         self._refuse_jax(node.func)
         if len(origins) != 1:
             return self.unknown_code(self._arguments(node, frame), node)
@@ -97,28 +102,42 @@ class Calls(Expressions):
             return self._convert(node, origin, frame)
         values = self._arguments(node, frame)
         written = self._note_out(node, frame)
-        if origin in hostlib.FRESH or origin.startswith(hostlib.SAFE_MODULES):
+        known = self._known_function(node, origin, values, written)
+        if known is not None:
+            return known
+        if origin.startswith(hostlib.WRITING_MODULES):
+            for value in values:
+                self.write_and_escape(value, node)
+        self._may_keep_exception(node, frame)
+        return self.unknown_code(values, node)
+
+    def _known_function(
+        self, node: ast.Call, origin: str, values: Sequence[Value], written: Value
+    ) -> Value | None:
+        """The result of a function that the tables know; None for any other."""
+        if origin in hostlib.FRESH | hostlib.VIEWING and origin not in hostlib.UFUNCS:
+            self._check_positions(node, origin, values)
+        if origin in hostlib.FRESH or hostlib.is_safe(origin):
             fresh = not origin.startswith("scipy.linalg.") and not written.view
             return self._numpy_result(values, fresh=fresh, is_array=True)
         if origin in hostlib.VIEWING | hostlib.SCALAR_TYPES:
             return self._numpy_result(values, fresh=False, is_array=origin in hostlib.SCALAR_TYPES)
-        if origin in hostlib.INQUIRIES:
-            for value in values:
-                self.use(value, Use.INQUIRY)
-            return ARRAY
         if origin in hostlib.NEUTRAL:
-            for value in values:
-                self.use(value, Use.OTHER)
-            found = join(values)
-            return Value(found.raw, found.view, form="array")
-        if origin in hostlib.MATH_ON_FLOATS:
-            for value in values:
-                self.use(value, Use.CONVERTED)
+            self.use(join(values), Use.OTHER)
+            return Value(join(values).raw, join(values).view, form="array")
+        if origin in hostlib.INQUIRIES | hostlib.MATH_ON_FLOATS:
+            self.use(join(values), Use.INQUIRY if origin in hostlib.INQUIRIES else Use.CONVERTED)
             return ARRAY
         if origin.startswith("numpy.") and origin not in hostlib.TAKES_FUNCTION:
             return self._call_other_numpy(node, origin, values)
-        self._may_keep_exception(node, frame)
-        return self.unknown_code(values, node)
+        return None
+
+    def _check_positions(self, node: ast.Call, origin: str, values: Sequence[Value]) -> None:
+        """A function converts its arrays; what else it is given, it computes with as it is."""
+        for index, value in enumerate(values):
+            is_array = index < len(node.args) and (index == 0 or origin in hostlib.SEVERAL_ARRAYS)
+            if value.raw and not is_array:
+                self.arithmetic_differs(value, node, f"`{_short(node.func)}`")
 
     def _convert(self, node: ast.Call, origin: str, frame: Frame) -> Value:
         if not node.args or isinstance(node.args[0], ast.Starred):
@@ -128,6 +147,10 @@ class Calls(Expressions):
             self.operand(extra, frame)
         self.use(value, Use.CONVERTED if origin in ("numpy.asarray", "numpy.array") else Use.NUMPY)
         self._note_conversion(value, node, frame)
+        if any(keyword.arg == "subok" for keyword in node.keywords):
+            self.use(value, Use.OTHER)
+        if self.of_objects(node):  # an array of objects holds what it is given
+            return Value(value.raw, value.view)
         copies = origin == "numpy.array" and not any(keyword.arg == "copy" for keyword in node.keywords)
         if copies or value.is_clean or value.is_container:
             return ARRAY
@@ -143,10 +166,15 @@ class Calls(Expressions):
         """Notes arguments that a library function is asked to write into; returns them."""
         written = []
         for keyword in node.keywords:
+            asked = not (isinstance(keyword.value, ast.Constant) and keyword.value.value in (None, False))
             if keyword.arg == "out":
                 written.append(self.value(keyword.value, frame))
-            elif keyword.arg and (keyword.arg.startswith("overwrite_") or keyword.arg == "copy"):
+            elif keyword.arg == "copy" and not _is_true(keyword.value):
                 written.extend(self.value(argument, frame) for argument in node.args)
+            elif keyword.arg and keyword.arg.startswith("overwrite_") and asked:
+                # Some of SciPy's write through an array that is read-only.
+                for argument in node.args:
+                    self.write_and_escape(self.value(argument, frame), node)
         for value in written:
             self.note_write(value, node)
         return join(written)
@@ -328,6 +356,10 @@ class Calls(Expressions):
         self.use(base, Use.OTHER)
         if method in hostlib.NEUTRAL_METHODS:
             return Value(base.raw, base.view, form="array", dtype=base.dtype)
+        if method in hostlib.JAX_ATTRIBUTES:
+            self.obstruct(
+                "BC103", node, f"Only JAX arrays have `{method}`.", "Write it in NumPy to have it rewritten."
+            )
         if method == "astype" and self._keeps_dtype(node, base):
             return Value(base.raw, base.view, form="array", dtype=base.dtype)
         if method in hostlib.WRITING_METHODS and method != "sort":
@@ -361,6 +393,10 @@ class Calls(Expressions):
         if method in hostlib.VIEWING_METHODS or (method == "astype" and _may_not_copy(node)):
             return Value(view=base.view, form="array")
         return ARRAY
+
+
+def _is_true(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is True
 
 
 def _canonical(origin: str) -> str:

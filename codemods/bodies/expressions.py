@@ -15,7 +15,8 @@ from codemods.bodies.values import ARRAY, CLEAN, Use, Value, join
 # Small enough for every integer dtype, and never negative: NumPy raises where JAX wraps around.
 _SMALL: Final = range(128)
 # NumPy's bfloat16 becomes float32 beside a Python float.
-_FLOATS: Final = frozenset({"float16", "float32", "float64"})
+# `float` is the default float, of 32 or 64 bits.
+_FLOATS: Final = frozenset({"float16", "float32", "float64", "float"})
 # NumPy gives these another dtype beside a Python int.
 _UNLIKE: Final = frozenset({"bool", "int2", "uint2", "int4", "uint4"})
 _JAX_TEXT: Final = "The callback uses JAX itself (`{}`)."
@@ -255,6 +256,8 @@ class Expressions(Effects):
             return Value(
                 value.raw, value.view, form="array", dtype=value.dtype if node.attr in ("T", "mT") else None
             )
+        if node.attr in hostlib.JAX_ATTRIBUTES:
+            self.obstruct("BC103", node, f"Only JAX arrays have `{node.attr}`.", _JAX_WAY_OUT)
         self.arithmetic_differs(value, node, f"the attribute `{node.attr}`")
         return Value(value.raw, value.view)
 

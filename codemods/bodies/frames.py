@@ -64,6 +64,8 @@ class Frame:
 
     def seen_by(self, inner: ScopeNode, name: str) -> Mapping[str, Value]:
         """The values that the names of this frame may have when `inner`, which it defines, reads `name`."""
+        if isinstance(inner, ast.ClassDef) and name in self.env:  # it runs where it stands
+            return self.env
         if name in self.shared or isinstance(inner, ast.ClassDef):
             return self.ever
         return self.nested.get(inner, self.ever)

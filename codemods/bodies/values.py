@@ -18,8 +18,9 @@ class Use(enum.IntEnum):
 
     INQUIRY = 0
     CONVERTED = 1
-    NUMPY = 2
-    OTHER = 3
+    PIECE_CONVERTED = 2
+    NUMPY = 3
+    OTHER = 4
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class Value:
       form: `array` for one array or scalar, `dict` or `tree` for a Python container, `any` when unknown.
       places: the containers made in this body that it may be; what they hold is in the heap.
       dtype: the name of a raw array's dtype, where the call site shows it.
+      is_piece: whether it came out of a container or an array by iteration or indexing.
     """
 
     raw: frozenset[str] = frozenset()
@@ -41,6 +43,7 @@ class Value:
     form: Form = "any"
     places: frozenset[Place] = frozenset()
     dtype: str | None = None
+    is_piece: bool = False
 
     def with_form(self, form: Form) -> Value:
         return dataclasses.replace(self, form=form)
@@ -74,6 +77,7 @@ def join(values: Iterable[Value]) -> Value:
         form=forms.pop() if len(forms) == 1 else "any",
         places=frozenset().union(*(value.places for value in found)),
         dtype=dtypes.pop() if len(dtypes) == 1 else None,
+        is_piece=any(value.is_piece for value in found),
     )
 
 

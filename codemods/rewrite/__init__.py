@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Final
 
 from codemods.free_names import FreeNames
@@ -19,6 +20,7 @@ from codemods.source import SourceFile
 
 __all__ = ["NoPlace", "rewrite"]
 
+_INDENT: Final = re.compile(r"^(?: {4})+", re.MULTILINE)
 BUFFER_CALLBACK: Final = "jax.experimental.buffer_callback.buffer_callback"
 
 
@@ -36,6 +38,7 @@ class _Rewriter:
         self._dialect, runtime = _dialect(options, module)
         self._imports = Imports(source, module, runtime)
         self._gone: set[ast.Name] = set()
+        self._kept: set[str] = set()
         self._unit = indent_unit(source)
         self._spacing = Spacing(source, module)
 
@@ -57,7 +60,7 @@ class _Rewriter:
         self._imports.apply(self._edits, rewritten)
         if helpers:
             self._edits.insert(self._imports.end_of_header(), lambda: helpers)
-        self._imports.drop_unused(frozenset(self._gone), kept, self._edits)
+        self._imports.drop_unused(frozenset(self._gone), kept | self._kept, self._edits)
         return self._edits.apply()
 
     def _helpers(self) -> str:
@@ -66,13 +69,16 @@ class _Rewriter:
         if not self._dialect.generates_helpers or not plans:
             return ""
         root = self._module.tree
+        names, jax = self._names(root, runtime=False, numpy=True), self._imports.jax(root)
+        self._kept |= {names.numpy, jax}
         texts = self._dialect.helpers(
-            self._names(root, runtime=False, numpy=True),
-            self._imports.jax(root),
+            names,
+            jax,
             store=any(map(_writes, plans)),
             to_numpy=any(plan.conversions for plan in plans),
         )
-        return "".join(f"\n\n{text}" for text in texts)
+        indented = (_INDENT.sub(lambda found: self._unit * (len(found.group()) // 4), text) for text in texts)
+        return "".join(f"\n\n{text}" for text in indented)
 
     def _names(self, node: ast.AST, *, runtime: bool, numpy: bool) -> Names:
         return Names(
@@ -171,7 +177,8 @@ class _Rewriter:
 
         def make(text: str) -> str:
             imports = self._imports.lines_in(function)
-            return functions.definition(text, plan, self._module, self._dialect, names, imports)
+            step = self._unit_at(function)
+            return functions.definition(text, plan, self._module, self._dialect, names, imports, step)
 
         self._edits.transform(start, end, make)
 

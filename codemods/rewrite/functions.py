@@ -110,13 +110,16 @@ def _copied_names(plan: FunctionPlan) -> frozenset[str]:
     return frozenset(call.args[0].id for call in plan.copied if isinstance(call.args[0], ast.Name))
 
 
+_BLOCKS: Final = (ast.With, ast.Try, ast.TryStar)
+
+
 def _depths(plan: FunctionPlan, module: Module) -> dict[ast.Return, int]:
-    """For each `return` kept for later, how many `with` statements lie between it and its write."""
+    """For each `return` kept for later, how many blocks it leaves before its write."""
     depths = {}
     for planned in plan.returns:
         if planned.after is not None:
-            withs = [a for a in module.ancestors(planned.node) if isinstance(a, ast.With)]
-            depths[planned.node] = withs.index(planned.after) + 1
+            blocks = [a for a in module.ancestors(planned.node) if isinstance(a, _BLOCKS)]
+            depths[planned.node] = blocks.index(planned.after) + 1
     return depths
 
 

@@ -198,8 +198,8 @@ class ReturnRewriter(cst.CSTTransformer):
         self._plan, self._writer, self._depths = plan, writer, depths
         self._indents, self._unit = [indent], unit
         self._pending = list(plan.returns)
-        self._withs: list[cst.With] = []
-        self._behind: dict[cst.With, ReturnPlan] = {}
+        self._blocks: list[cst.BaseCompoundStatement] = []
+        self._behind: dict[cst.CSTNode, list[ReturnPlan]] = {}
         self._matched: dict[cst.Return, ReturnPlan] = {}
 
     # Nested functions have returns of their own.
@@ -224,23 +224,50 @@ class ReturnRewriter(cst.CSTTransformer):
         return updated_node
 
     def visit_With(self, node: cst.With) -> None:
-        self._withs.append(node)
+        self._blocks.append(node)
+
+    def visit_Try(self, node: cst.Try) -> None:
+        self._blocks.append(node)
+
+    def visit_TryStar(self, node: cst.TryStar) -> None:
+        self._blocks.append(node)
 
     def leave_With(
         self, original_node: cst.With, updated_node: cst.With
     ) -> cst.BaseStatement | cst.FlattenSentinel[cst.BaseStatement]:
-        self._withs.pop()
-        plan = self._behind.get(original_node)
-        if plan is None:
-            return updated_node
-        lines = [_line(self._writer.kept(plan.form, self._plan.kept)), _line("return")]
-        return cst.FlattenSentinel([updated_node, *lines])
+        return self._leave_block(original_node, updated_node)
+
+    def leave_Try(
+        self, original_node: cst.Try, updated_node: cst.Try
+    ) -> cst.BaseStatement | cst.FlattenSentinel[cst.BaseStatement]:
+        return self._leave_block(original_node, updated_node)
+
+    def leave_TryStar(
+        self, original_node: cst.TryStar, updated_node: cst.TryStar
+    ) -> cst.BaseStatement | cst.FlattenSentinel[cst.BaseStatement]:
+        return self._leave_block(original_node, updated_node)
+
+    def _leave_block(
+        self, original: cst.BaseCompoundStatement, updated: cst.BaseCompoundStatement
+    ) -> cst.BaseStatement | cst.FlattenSentinel[cst.BaseStatement]:
+        """Writes behind a block what its returns have kept."""
+        self._blocks.pop()
+        plans = self._behind.get(original, [])
+        if not plans:
+            return updated
+        form: ReturnForm = "write" if all(plan.form == "write" for plan in plans) else "store"
+        lines = [_line(self._writer.kept(form, self._plan.kept)), _line("return")]
+        if not any(plan.may_miss for plan in plans):
+            return cst.FlattenSentinel([updated, *lines])
+        # The context may swallow an exception, and then the result is None, as it was before.
+        missing = _line(f"{self._plan.kept} = None").with_changes(leading_lines=updated.leading_lines)
+        return cst.FlattenSentinel([missing, updated.with_changes(leading_lines=[]), *lines])
 
     def visit_Return(self, node: cst.Return) -> None:
         plan = self._pending.pop(0)
         self._matched[node] = plan
         if plan.after is not None:
-            self._behind[self._withs[-self._depths[plan.node]]] = plan
+            self._behind.setdefault(self._blocks[-self._depths[plan.node]], []).append(plan)
 
     def leave_SimpleStatementLine(
         self, original_node: cst.SimpleStatementLine, updated_node: cst.SimpleStatementLine
