@@ -1,0 +1,670 @@
+"""Projects of several files: who else uses, overrides, patches or hands on what a migrated file calls.
+
+Each project is migrated as a whole by the command; what its programs print before and after is compared.
+"""
+
+import dataclasses
+import importlib.metadata
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from codemods import cli
+
+ROOT = Path(__file__).parents[2]
+HARNESS = Path(__file__).with_name("harness.py")
+
+# Before 0.10, JAX raises where a program gives `vectorized=`.
+TAKES_VECTORIZED = [int(n) for n in importlib.metadata.version("jax").split(".")[:2]] >= [0, 10]
+JAX = "import jax\nimport jax.numpy as jnp\nimport numpy as np\n"
+SPEC = "jax.ShapeDtypeStruct((3,), jnp.float32)"
+BASE = f"""{JAX}
+class M:
+    def _host(self, x):
+        return np.sin(x)
+
+    def go(self, x):
+        return jax.pure_callback(self._host, {SPEC}, x)
+"""
+HELPED = f"""{JAX}
+class M:
+    def _kernel(self, x):
+        return np.sin(x)
+
+    def _host(self, x):
+        return self._kernel(x)
+
+    def go(self, x):
+        return jax.pure_callback(self._host, {SPEC}, x)
+"""
+CORE = f"""{JAX}
+def _host(x):
+    return np.sin(x)
+
+
+def go(x):
+    return jax.pure_callback(_host, {SPEC}, x)
+"""
+REWRITTEN, ADAPTED = ("rewritten", None), ("adapted", "BC114")
+SIBLING = ("rewritten", "BC001")
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Project:
+    """Files by path, `[status, code]` of the sites of some, notes of some, and whether `main()` runs."""
+
+    files: dict[str, str]
+    sites: dict[str, list[tuple[str, str | None]]]
+    notes: dict[str, list[str]] = dataclasses.field(default_factory=dict)
+    runs: bool = True
+    options: tuple[str, ...] = ()
+
+
+def overriding(text: str, *expected: tuple[str, str | None], base: str = BASE, **more: str) -> Project:
+    """`base.py` with class `M`, and a program that derives `N` from it; `more` are other modules."""
+    program = f"{JAX}{textwrap.dedent(text)}\ndef main():\n    print(N().go(jnp.arange(3.0)).tolist())\n"
+    files = {"base.py": base, "program.py": program} | {f"{name}.py": body for name, body in more.items()}
+    return Project(files, {"base.py": list(expected)})
+
+
+def calling(text: str, *expected: tuple[str, str | None], runs: bool = True, **more: str) -> Project:
+    """A program with one or more call sites in `text`, which makes `y`; `more` are other modules."""
+    body = textwrap.indent(textwrap.dedent(text).strip(), "    ")
+    head, _, tail = body.rpartition("    ---\n")
+    program = f"{JAX}{textwrap.dedent(head)}\n\ndef main():\n    x = jnp.arange(3.0)\n{tail}\n"
+    files = {"program.py": program + "    print(y.tolist())\n"}
+    files |= {f"{name}.py": body for name, body in more.items()}
+    return Project(files, {"program.py": list(expected)}, runs=runs)
+
+
+def using(text: str, *expected: tuple[str, str | None], path: str, **more: str) -> Project:
+    """`core.py` with a call site of `_host`, and a file at `path` that mentions it."""
+    program = f"{JAX}import core\n\ndef main():\n    print(core.go(jnp.arange(3.0)).tolist())\n"
+    return Project(
+        {"core.py": CORE, "program.py": program, path: textwrap.dedent(text), **more},
+        {"core.py": list(expected)},
+    )
+
+
+def patching(text: str) -> Project:
+    """`core.py` with a call site, and a file of tests that patches `jax.pure_callback` and has one itself."""
+    tests = f"{JAX}{textwrap.dedent(text)}\n\ndef run(x):\n"
+    tests += f"    return jax.pure_callback(np.sin, {SPEC}, x)\n"
+    files = {"core.py": CORE, "test_core.py": tests}
+    notes = {"core.py": ["BC006"]}
+    return Project(files, {"core.py": [REWRITTEN], "test_core.py": []}, notes, runs=False)
+
+
+CALL = f"y = pc(np.sin, {SPEC}, x)"
+OUR_CALL = f"y = pc(_host, {SPEC}, x)"
+HOST = "def _host(v):\n    return np.sin(v)\n"
+
+PROJECTS = {
+    # Methods that other files override.
+    "overridden in a derived class of another file": overriding(
+        """
+        from base import M
+        class N(M):
+            def _host(self, x):
+                return np.cos(x.at[0].set(0.0))
+        """,
+        ADAPTED,
+    ),
+    "overridden in a class of a class of another file": overriding(
+        """
+        from middle import Middle
+        class N(Middle):
+            def _host(self, x):
+                return np.cos(x.at[0].set(0.0))
+        """,
+        ADAPTED,
+        middle="from base import M\n\n\nclass Middle(M):\n    pass\n",
+    ),
+    "overridden under another name of the base": overriding(
+        """
+        from base import M as Parent
+        class N(Parent):
+            def _host(self, x):
+                return np.cos(x)
+        """,
+        ADAPTED,
+    ),
+    "overridden under a name that another module gives to the base": overriding(
+        """
+        from names import Parent
+        class N(Parent):
+            def _host(self, x):
+                return np.cos(x)
+        """,
+        ADAPTED,
+        names="import base\n\nParent = base.M\n",
+    ),
+    "overridden through the module": overriding(
+        """
+        import base
+        class N(base.M):
+            def _host(self, x):
+                return np.cos(x)
+        """,
+        ADAPTED,
+    ),
+    "overridden behind a star import": overriding(
+        """
+        from base import *
+        class N(M):
+            def _host(self, x):
+                return np.cos(x)
+        """,
+        ADAPTED,
+    ),
+    "overridden by an assignment in the class": overriding(
+        """
+        from base import M
+        class N(M):
+            _host = staticmethod(lambda x: np.cos(x))
+        """,
+        ADAPTED,
+    ),
+    "overridden in an instance": overriding(
+        """
+        from base import M
+        class N(M):
+            def __init__(self):
+                self._host = lambda x: np.cos(x.at[0].set(0.0))
+        """,
+        ADAPTED,
+    ),
+    "assigned from outside": overriding(
+        """
+        from base import M as N
+        N._host = lambda self, x: np.cos(x.at[0].set(0.0))
+        """,
+        ADAPTED,
+    ),
+    "overridden in a class that is made a base beside it": overriding(
+        """
+        from base import M
+        class Mixin:
+            def _host(self, x):
+                return np.cos(x.at[0].set(0.0))
+        class N(Mixin, M):
+            pass
+        """,
+        ADAPTED,
+    ),
+    "overridden in a class with a base that cannot be seen": overriding(
+        """
+        import base
+        def parent():
+            return base.M
+        class N(parent()):
+            def _host(self, x):
+                return np.cos(x)
+        """,
+        ADAPTED,
+    ),
+    "overridden in a file that does not parse": Project(
+        {"base.py": BASE, "broken.py": "class N(M):\n    def _host(self, x)\n        return x\n"},
+        {"base.py": [SIBLING]},
+        runs=False,
+    ),
+    "a class without bases defines the name": overriding(
+        """
+        from base import M as N
+        class Other:
+            def _host(self, x):
+                return x
+        """,
+        REWRITTEN,
+    ),
+    "a class of a library's defines the name": overriding(
+        """
+        import collections
+        from base import M as N
+        class Other(collections.UserDict):
+            def _host(self, x):
+                return x
+        """,
+        REWRITTEN,
+    ),
+    "a class of a project's other class defines the name": overriding(
+        """
+        from base import M as N
+        from others import Other
+        class Another(Other):
+            def _host(self, x):
+                return x
+        """,
+        REWRITTEN,
+        others="import abc\n\n\nclass Other(abc.ABC):\n    pass\n",
+    ),
+    "another class of the same name defines the name": overriding(
+        """
+        from base import M as N
+        class M(Exception):
+            def _host(self, x):
+                return x
+        class Another(M):
+            def _host(self, x):
+                return x
+        """,
+        REWRITTEN,
+    ),
+    "the base of the class defines the name": overriding(
+        """
+        from base import M
+        class N(M):
+            pass
+        """,
+        REWRITTEN,
+        base=BASE.replace("class M:", "from above import Above\n\n\nclass M(Above):"),
+        above="class Above:\n    def _host(self, x):\n        return x\n",
+    ),
+    "a helper is overridden in another file": overriding(
+        """
+        from base import M
+        class N(M):
+            def _kernel(self, x):
+                return np.cos(x.at[0].set(0.0))
+        """,
+        ("adapted", "BC111"),
+        base=HELPED,
+    ),
+    "a helper that nothing overrides is followed": overriding(
+        """
+        from base import M
+        class N(M):
+            pass
+        """,
+        REWRITTEN,
+        base=HELPED,
+    ),
+    "a helper is assigned in the class itself": overriding(
+        """
+        from base import M as N
+        """,
+        ("adapted", "BC111"),
+        base=HELPED.replace(
+            "class M:\n",
+            "class M:\n    def __init__(self):\n"
+            "        self._kernel = lambda x: np.cos(x.at[0].set(0.0))\n\n",
+        ),
+    ),
+    "a public method is overridden in another file": overriding(
+        """
+        from base import M
+        class N(M):
+            def host(self, x):
+                return np.cos(x.at[0].set(0.0))
+        """,
+        ADAPTED,
+        base=BASE.replace("_host", "host"),
+    ),
+    "the class body reads the method": overriding(
+        """
+        from base import M
+        class N(M):
+            def go(self, x):
+                return super().go(x) + self.table["host"](self, np.ones(3, np.float32))
+        """,
+        SIBLING,
+        base=BASE.replace("    def go", '    table = {"host": _host}\n\n    def go'),
+    ),
+    # Other uses.
+    "used in a folder called env": using(
+        "from core import _host\n\nREAD = _host\n", SIBLING, path="env/world.py"
+    ),
+    "used in a package called build": using(
+        "from core import _host\n\nREAD = _host\n", SIBLING, path="build/tool.py", **{"build/__init__.py": ""}
+    ),
+    "left unused in build products": using(
+        "from core import _host\n\nREAD = _host\n", REWRITTEN, path="build/tool.py"
+    ),
+    "declared in a stub": using("def _host(x): ...\n", SIBLING, path="core.pyi"),
+    "used in a notebook": using(
+        json.dumps(
+            {
+                "cells": [
+                    {"cell_type": "markdown", "source": ["# Try"]},
+                    {"cell_type": "code", "source": ["%matplotlib inline\n", "from core import _host"]},
+                ]
+            }
+        ),
+        SIBLING,
+        path="try.ipynb",
+    ),
+    "named in a notebook's text alone": using(
+        json.dumps({"cells": [{"cell_type": "markdown", "source": ["from core import _host"]}]}),
+        REWRITTEN,
+        path="try.ipynb",
+    ),
+    "used in a notebook that cannot be read": using("{_host", SIBLING, path="try.ipynb"),
+    "patched by its dotted name": using(
+        "from unittest import mock\n\nPATCH = mock.patch('core._host', abs)\n", SIBLING, path="test_core.py"
+    ),
+    "patched by its name in an f-string": using(
+        "from unittest import mock\nimport core\n\nPATCH = mock.patch(f'{core.__name__}._host', abs)\n",
+        SIBLING,
+        path="test_core.py",
+    ),
+    "imported by code in a string": using(
+        "CODE = '''\nfrom core import _host\n_host(1.0)\n'''\n", SIBLING, path="test_core.py"
+    ),
+    "run by a docstring's example": using(
+        '"""Sine.\n\n>>> import core\n>>> f = core._host\n"""\n', SIBLING, path="notes.py"
+    ),
+    "named in prose": using(
+        '"""What _host does, and core._host(x)."""\n\nERROR = "cannot go on in _host"\n',
+        REWRITTEN,
+        path="notes.py",
+    ),
+    "another method of the same name": using(
+        "class Other:\n    def _host(self):\n        return 1\n", REWRITTEN, path="others.py"
+    ),
+    # What modules hand on.
+    "handed on by a module of the project": calling(
+        f"{HOST}from compat import pure_callback as pc\n---\n{OUR_CALL}",
+        REWRITTEN,
+        compat="from jax import pure_callback\n",
+    ),
+    "handed on under a condition": calling(
+        f"{HOST}from compat import pure_callback as pc\n---\n{OUR_CALL}",
+        REWRITTEN,
+        compat=(
+            "try:\n    from jax import pure_callback\n"
+            "except ImportError:\n    from jax.experimental import pure_callback\n"
+        ),
+    ),
+    "handed on as an attribute": calling(
+        f"{HOST}import compat\n---\n{OUR_CALL.replace('pc(', 'compat.pure_callback(')}",
+        REWRITTEN,
+        compat="from jax import pure_callback\n",
+    ),
+    "handed on with the whole of jax": calling(
+        f"{HOST}from compat import jax as J\n---\n{OUR_CALL.replace('pc(', 'J.pure_callback(')}",
+        REWRITTEN,
+        compat="import jax\n",
+    ),
+    "handed on by a star import": calling(
+        f"{HOST}from compat import *\n---\n{OUR_CALL.replace('pc(', 'pure_callback(')}",
+        REWRITTEN,
+        compat="from jax import pure_callback\n",
+    ),
+    "handed on from a package": calling(
+        f"{HOST}from tools.compat import pure_callback as pc\n---\n{OUR_CALL}",
+        REWRITTEN,
+        **{"tools/compat": "from jax import pure_callback\n"},
+    ),
+    "handed on by a package": calling(
+        f"{HOST}from tools2 import pure_callback as pc\n---\n{OUR_CALL}",
+        REWRITTEN,
+        **{"tools2/__init__": "from jax import pure_callback\n"},
+    ),
+    "handed on over two steps": calling(
+        f"from compat import pure_callback as pc\n---\n{CALL}",
+        ("refused", "BC203"),
+        compat="from older import pure_callback\n",
+        older="from jax import pure_callback\n",
+    ),
+    "handed on or replaced": calling(
+        f"from compat import pure_callback as pc\n---\n{CALL}",
+        ("refused", "BC203"),
+        compat=(
+            "try:\n    from jax import pure_callback\n"
+            "except ImportError:\n    def pure_callback(f, spec, *args):\n        return f(*args)\n"
+        ),
+    ),
+    "handed on and rebound": calling(
+        f"from compat import pure_callback as pc\n---\n{CALL}",
+        ("refused", "BC203"),
+        compat="from jax import pure_callback\n\npure_callback = pure_callback\n",
+    ),
+    "handed on by one of two": calling(
+        f"try:\n    from compat import pure_callback as pc\nexcept ImportError:\n    from nowhere import "
+        f"pure_callback as pc\n---\n{CALL}",
+        ("refused", "BC203"),
+        compat="from jax import pure_callback\n",
+    ),
+    "defined by a module of the project": calling(
+        f"from compat import pure_callback as pc\n---\n{CALL}",
+        ("skipped", "BC003"),
+        compat="def pure_callback(f, spec, *args):\n    return f(*args)\n",
+    ),
+    "a library's": calling(
+        f"from catalyst import pure_callback as pc\n---\n{CALL}", ("skipped", "BC003"), runs=False
+    ),
+    "a relative import of what is not there": calling(
+        f"from .compat import pure_callback as pc\n---\n{CALL}", ("refused", "BC201"), runs=False
+    ),
+    "bufcb's own": calling(f"import bufcb\n---\n{CALL.replace('pc(', 'bufcb.pure_callback(')}"),
+    "bufcb's own under another name": calling(f"from bufcb import pure_callback as pc\n---\n{CALL}"),
+    # `vectorized=`.
+    "vectorized is an argument of a callback in sight": calling(
+        "def _host(v, *, vectorized):\n    return np.multiply(v, np.asarray(vectorized))\n---\n"
+        f"y = jax.pure_callback(_host, {SPEC}, x, vectorized=x)",
+        REWRITTEN,
+        runs=TAKES_VECTORIZED,
+    ),
+    "vectorized goes to keywords of any name": calling(
+        "def _host(v, **more):\n    return np.multiply(v, np.asarray(more['vectorized']))\n---\n"
+        f"y = jax.pure_callback(_host, {SPEC}, x, vectorized=x)",
+        REWRITTEN,
+        runs=TAKES_VECTORIZED,
+    ),
+    "vectorized is an argument beside vmap_method": calling(
+        "def host(f):\n    return f\n---\n"
+        f"y = jax.pure_callback(host(lambda v, vectorized: np.multiply(v, vectorized)), {SPEC}, x, "
+        'vmap_method="sequential", vectorized=x)',
+        ("adapted", "BC101"),
+        runs=TAKES_VECTORIZED,
+    ),
+    "vectorized of a renamed call is an argument": calling(
+        "def _host(v, vectorized):\n    return np.multiply(v, vectorized)\nMORE = {}\n---\n"
+        f"y = jax.pure_callback(_host, {SPEC}, x, vectorized=x, **MORE)",
+        ("adapted", "BC110"),
+        runs=TAKES_VECTORIZED,
+    ),
+    "vectorized in a partial is an argument": calling(
+        "def _host(v, vectorized):\n    return np.multiply(v, vectorized)\nimport functools\n---\n"
+        f"y = functools.partial(jax.pure_callback, _host, {SPEC}, vectorized=x)(x)",
+        ("adapted", "BC110"),
+        runs=TAKES_VECTORIZED,
+    ),
+    "vectorized of a callback out of sight": calling(
+        "def host(f):\n    return f\n---\n"
+        f"y = jax.pure_callback(host(lambda v, vectorized: np.multiply(v, vectorized)), {SPEC}, x, "
+        "vectorized=x)",
+        ("refused", "BC208"),
+        runs=TAKES_VECTORIZED,
+    ),
+    "vectorized and vmap_method are both options": calling(
+        f"{HOST}---\ny = jax.pure_callback(_host, {SPEC}, x, vmap_method=None, vectorized=True)",
+        ("refused", "BC202"),
+        runs=False,
+    ),
+    # Comments.
+    "skipped at the definition": calling(
+        f"def _host(v):  # bufcb: skip\n    return np.sin(v)\n---\n"
+        f"y = jax.pure_callback(_host, {SPEC}, x)\ny += jax.pure_callback(_host, {SPEC}, y)",
+        ("skipped", "BC004"),
+        ("skipped", "BC004"),
+    ),
+    "skipped at the lambda": calling(
+        f"host = lambda v: np.sin(v)  # bufcb: skip\n---\ny = jax.pure_callback(host, {SPEC}, x)",
+        ("skipped", "BC004"),
+    ),
+}
+PATCHES = {
+    "assignment": "def count(): ...\njax.pure_callback = count",
+    "assignment of a tuple": "old, jax.pure_callback = jax.pure_callback, None",
+    "deletion": "del jax.pure_callback",
+    "setattr": "setattr(jax, 'pure_callback', None)",
+    "monkeypatch": "def test(monkeypatch):\n    monkeypatch.setattr(jax, 'pure_callback', None)",
+    "monkeypatch by name": "def test(monkeypatch):\n    monkeypatch.setattr('jax.pure_callback', None)",
+    "monkeypatch of a dict": (
+        "def test(monkeypatch):\n    monkeypatch.setitem(jax.__dict__, 'pure_callback', None)"
+    ),
+    "mock.patch": "from unittest import mock\nWITH = mock.patch('jax.pure_callback')",
+    "a decorator": "from unittest.mock import patch\n@patch('jax.pure_callback')\ndef test(fake): ...",
+    "mock.patch.object": "from unittest import mock\nWITH = mock.patch.object(jax, 'pure_callback')",
+    "mock.patch.multiple": "from unittest import mock\nW = mock.patch.multiple(jax, pure_callback=None)",
+    "mocker.spy": "def test(mocker):\n    mocker.spy(jax, 'pure_callback')",
+    "under another name": "import jax as J\nJ.pure_callback = None",
+}
+
+
+def migrate(folder: Path, *options: str) -> dict[str, dict]:
+    """The JSON report of each file, by its path in the project."""
+    result = CliRunner().invoke(cli.migrate, [str(folder), "--write", "--format", "json", *options])
+    report = json.loads(result.stdout)
+    return {Path(file["path"]).relative_to(folder).as_posix(): file for file in report["files"]}
+
+
+def lay_out(project: Project, folder: Path) -> Path:
+    for path, text in {"pyproject.toml": "", **project.files}.items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """The report of each project's files, its folder as it was and its folder as it is migrated."""
+    root = tmp_path_factory.mktemp("projects")
+    found = {}
+    for number, (name, project) in enumerate(PROJECTS.items()):
+        before, after = (lay_out(project, root / which / str(number)) for which in ("before", "after"))
+        found[name] = migrate(after, *project.options), before, after
+    return found
+
+
+@pytest.fixture(scope="module")
+def printed(results):
+    """What every program that runs prints, by its folder."""
+    folders = [str(f) for name, (_, *both) in results.items() if PROJECTS[name].runs for f in both]
+    environment = {**os.environ, "JAX_PLATFORMS": "cpu", "PYTHONPATH": str(ROOT)}
+    process = subprocess.run(
+        [sys.executable, str(HARNESS), *folders], capture_output=True, text=True, env=environment, check=True
+    )
+    return json.loads(process.stdout)
+
+
+def outcomes(file: dict) -> list[tuple[str, str | None]]:
+    return [(site["status"], site["code"]) for site in file.get("sites", [])]
+
+
+@pytest.mark.parametrize("name", PROJECTS)
+def test_every_use_of_the_project_counts(name, results):
+    report, before, after = results[name]
+    for path, expected in PROJECTS[name].sites.items():
+        assert outcomes(report.get(path, {})) == expected
+        if all(status in ("refused", "skipped") for status, _ in expected):
+            assert (after / path).read_text() == (before / path).read_text()
+
+
+@pytest.mark.parametrize("name", [name for name, project in PROJECTS.items() if project.runs])
+def test_the_program_prints_what_it_did(name, results, printed):
+    _, before, after = results[name]
+    if "program.py" in PROJECTS[name].files:
+        assert printed[str(before)].startswith("[")
+        assert printed[str(after)] == printed[str(before)]
+
+
+@pytest.mark.parametrize("name", PROJECTS)
+def test_a_second_run_changes_nothing(name, results):
+    _, _, after = results[name]
+    assert not any(file["changed"] for file in migrate(after, *PROJECTS[name].options).values())
+
+
+# ------------------------------------------------------------------------------- patches
+
+
+@pytest.mark.parametrize("text", PATCHES.values(), ids=PATCHES)
+def test_a_file_that_patches_jax_is_left_alone_and_named_elsewhere(text, tmp_path):
+    project = patching(text)
+    report = migrate(lay_out(project, tmp_path))
+    assert set(outcomes(report["test_core.py"])) == {("refused", "BC206")}
+    assert (tmp_path / "test_core.py").read_text() == project.files["test_core.py"]
+    assert outcomes(report["core.py"]) == [REWRITTEN]
+    (note,) = report["core.py"]["notes"]
+    lines = project.files["test_core.py"].splitlines()
+    number = next(n for n, line in enumerate(lines, 1) if "pure_callback" in line)
+    assert note["code"] == "BC006" and f"test_core.py:{number} " in note["message"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "READ = getattr(jax, 'pure_callback', None)",
+        "HAS = hasattr(jax, 'pure_callback')",
+        "TEXT = 'jax.pure_callback'",
+        "class K: ...\nK.pure_callback = None",
+        "import other\nother.pure_callback = None",
+        "def test(mocker):\n    mocker.patch('other.pure_callback')",
+    ],
+)
+def test_what_only_looks_or_patches_something_else_is_no_patch_of_jax(text, tmp_path):
+    report = migrate(lay_out(patching(text), tmp_path))
+    assert ("refused", "BC206") not in outcomes(report["test_core.py"])[1:]
+    assert outcomes(report["test_core.py"])[-1][0] == "adapted"
+    assert report["core.py"]["notes"] == []
+
+
+def test_a_patch_of_a_modules_own_name_is_named_in_that_module(tmp_path):
+    core = CORE.replace("jax.pure_callback", "pure_callback").replace(
+        JAX, f"{JAX}from jax import pure_callback\n"
+    )
+    tests = "from unittest import mock\n\nPATCH = mock.patch('core.pure_callback')\n"
+    folder = lay_out(Project({"core.py": core, "test_core.py": tests}, {}), tmp_path)
+    report = migrate(folder)
+    assert [note["code"] for note in report["core.py"]["notes"]] == ["BC006"]
+    assert "from jax import pure_callback" in (folder / "core.py").read_text()  # the patch needs the name
+
+
+# ------------------------------------------------------------------------------- imports
+
+
+@pytest.mark.parametrize(
+    ("compat", "kept"),
+    [
+        ("from jax import pure_callback\n", False),
+        ('"""Text."""\nfrom jax import pure_callback\nLEVEL = 1\ndef f(): ...\n', False),
+        ("import jax\nfrom jax import pure_callback\njax.config.update('jax_enable_x64', False)\n", True),
+        ("from jax import pure_callback\nfrom other import setup\n", True),
+    ],
+)
+def test_an_import_that_may_be_there_for_its_effect_stays(compat, kept, tmp_path):
+    program = f"{JAX}from compat import pure_callback\n\ny = pure_callback(np.sin, {SPEC}, jnp.ones(3))\n"
+    files = {"compat.py": compat, "program.py": program, "other.py": "def setup(): ...\n"}
+    report = migrate(lay_out(Project(files, {}), tmp_path))
+    assert outcomes(report["program.py"]) == [("adapted", "BC102")]
+    assert ("from compat import" in (tmp_path / "program.py").read_text()) is kept
+
+
+# ------------------------------------------------------------------------------- wording
+
+
+@pytest.mark.parametrize(
+    ("callback", "kind"),
+    [
+        ("np.sin if x.size else np.cos", "a conditional expression"),
+        ("TABLE['host']", "an element of a container"),
+        ("make()", "the result of a call"),
+        ("one or other", "a choice by `and` or `or`"),
+        ("(f := make())", "an assignment expression"),
+        ("make().host", "an attribute of an expression"),
+        ("None", "a constant"),
+    ],
+)
+def test_a_callback_out_of_sight_is_named_by_its_kind(callback, kind, tmp_path):
+    text = f"{JAX}\ndef run(x, one, other):\n    return jax.pure_callback({callback}, {SPEC}, x)\n"
+    report = migrate(lay_out(Project({"program.py": text}, {}), tmp_path))
+    (site,) = report["program.py"]["sites"]
+    assert site["code"] == "BC101" and f"The callback is {kind}: " in site["message"]
