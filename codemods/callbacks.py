@@ -70,11 +70,32 @@ class Planner:
         self.overridden = Overrides(module, source.path, project)
         self.functions: list[FunctionPlan] = []
         self.siblings: list[SiblingPlan] = []
+        self.definitions: dict[Site, ast.FunctionDef | ast.Lambda] = {}
 
     def plan(self, sites: Sequence[Site], suppressions: Suppressions) -> ModulePlan:
+        """Decides on every site. What `skip[CODE]` silences is left alone, and the rest decided again."""
+        silenced: set[Site] = set()
+        while True:
+            self.free, self.functions, self.siblings = FreeNames(self.module), [], []
+            plan = self._plan(sites, suppressions, silenced)
+            more = {site.site for site in plan.sites if self._is_silenced(site, suppressions)}
+            if not more:
+                return plan
+            silenced |= more
+
+    def _is_silenced(self, plan: SitePlan, suppressions: Suppressions) -> bool:
+        """Whether a comment with the code of what became of a site stands on its call or its callback."""
+        if plan.diagnostic is None or plan.status is Status.SKIPPED:
+            return False
+        code, definition = plan.diagnostic.code, self.definitions.get(plan.site)
+        return suppressions.covers_code(plan.site.node, code) or (
+            definition is not None and suppressions.covers_definition(definition, code)
+        )
+
+    def _plan(self, sites: Sequence[Site], suppressions: Suppressions, silenced: set[Site]) -> ModulePlan:
         plans: dict[Site, SitePlan] = {}
         groups: dict[ast.AST, list[tuple[CallSite, Resolved]]] = {}
-        live = {site for site in sites if not suppressions.covers(site.node)}
+        live = {site for site in sites if not suppressions.covers(site.node)} - silenced
         callbacks = frozenset(site.callback for site in live if isinstance(site, CallSite))
         for site in sites:
             if site not in live:
@@ -87,6 +108,8 @@ class Planner:
             else:
                 found = resolve(site.callback, self.module, callbacks, self.overridden)
                 definition = found.function if isinstance(found, Resolved) else found.definition
+                if definition is not None:
+                    self.definitions[site] = definition
                 if definition is not None and suppressions.covers_definition(definition):
                     plans[site] = _skipped(site, "The callback is left alone, as its comment asks.")
                 elif (alone := self._alone_plan(site, found)) is not None:

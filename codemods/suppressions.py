@@ -32,26 +32,23 @@ class Suppressions:
         """Whether a plain `skip` stands on one of the node's lines."""
         return self._find(node.lineno, node.end_lineno or node.lineno)
 
-    def covers_definition(self, function: ast.FunctionDef | ast.Lambda) -> bool:
-        """Whether a plain `skip` stands on a definition's header, or on a lambda's lines."""
+    def covers_definition(self, function: ast.FunctionDef | ast.Lambda, code: str | None = None) -> bool:
+        """Whether a plain `skip`, or one of `code`, stands on a definition's header or a lambda's lines."""
         if isinstance(function, ast.Lambda):
-            return self.covers(function)
+            return self._find(function.lineno, function.end_lineno or function.lineno, code)
         first = min([function.lineno, *(d.lineno for d in function.decorator_list)])
-        return self._find(first, max(first, function.body[0].lineno - 1, function.lineno))
+        return self._find(first, max(first, function.body[0].lineno - 1, function.lineno), code)
 
     def covers_code(self, node: ast.expr | ast.stmt, code: str) -> bool:
         """Whether `skip[CODE]` stands on one of the node's lines."""
-        found = False
-        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
-            comment = self._comments.get(line)
-            if comment and code in comment.codes:
-                comment.used = found = True
-        return found
+        return self._find(node.lineno, node.end_lineno or node.lineno, code)
 
-    def _find(self, first: int, last: int) -> bool:
+    def _find(self, first: int, last: int, code: str | None = None) -> bool:
+        """Whether a comment without codes, or with `code`, stands on one of the lines; it is of use then."""
         found = False
-        for line, comment in self._comments.items():
-            if first <= line <= last and not comment.codes:
+        for line in range(first, last + 1):
+            comment = self._comments.get(line)
+            if comment and (code in comment.codes if code else not comment.codes):
                 comment.used = found = True
         return found
 

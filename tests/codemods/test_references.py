@@ -495,6 +495,38 @@ PROJECTS = {
         ("skipped", "BC004"),
         ("skipped", "BC004"),
     ),
+    "skipped by its code at the call": calling(
+        "def _host(v):\n    return np.asarray(v // 2)\n---\n"
+        f"y = jax.pure_callback(_host, {SPEC}, x)  # bufcb: skip[BC104]",
+        ("skipped", "BC004"),
+    ),
+    "skipped by its code at the definition": calling(
+        "def _host(v):  # bufcb: skip[BC104, BC111]\n    return np.asarray(v // 2)\n---\n"
+        f"y = jax.pure_callback(_host, {SPEC}, x)",
+        ("skipped", "BC004"),
+    ),
+    "one of two skipped by its code, so that the other gets a sibling": calling(
+        f"def host(v):\n    return np.sin(v)\n---\n"
+        f"y = jax.pure_callback(host, {SPEC}, x)  # bufcb: skip[BC001]\n"
+        f"y += jax.pure_callback(host, {SPEC}, y)",
+        ("skipped", "BC004"),
+        SIBLING,
+    ),
+    "skipped by a code that it has not": calling(
+        f"def _host(v):\n    return np.sin(v)\n---\n"
+        f"y = jax.pure_callback(_host, {SPEC}, x)  # bufcb: skip[BC104]",
+        REWRITTEN,
+    ),
+    "skipped at a method that is overridden": Project(
+        {
+            "base.py": BASE.replace(
+                "x):\n        return np.sin", "x):  # bufcb: skip\n        return np.sin"
+            ),
+            "derived.py": "from base import M\n\n\nclass N(M):\n    def _host(self, x):\n        return x\n",
+        },
+        {"base.py": [("skipped", "BC004")]},
+        runs=False,
+    ),
     "skipped at the lambda": calling(
         f"host = lambda v: np.sin(v)  # bufcb: skip\n---\ny = jax.pure_callback(host, {SPEC}, x)",
         ("skipped", "BC004"),
