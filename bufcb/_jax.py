@@ -56,6 +56,7 @@ __all__ = [
     "register_lowering",
     "register_transpose",
     "with_avals",
+    "x64_enabled",
 ]
 
 # Releases the Python objects that XLA let go of on a thread without the GIL. JAX calls it on its own, but
@@ -67,6 +68,12 @@ checked_context: Any = jax.make_user_context(default_value=None)  # type: ignore
 
 # The context manager for the x64 mode. Public as `jax.enable_x64`.
 enable_x64: Callable[[bool], contextlib.AbstractContextManager[Any]] = jax.enable_x64
+
+
+def x64_enabled() -> bool:
+    """Return whether the x64 mode is on. Public as `jax.config.jax_enable_x64`, which some types lack."""
+    config: Any = jax.config
+    return bool(config.jax_enable_x64)
 
 
 def make_effect(name: str) -> _effects.Effect:
@@ -114,13 +121,16 @@ def register_batching(primitive: Primitive, rule: Callable[..., Any]) -> None:
     batching.primitive_batchers[primitive] = rule
 
 
-def register_lowering(primitive: Primitive, rule: Callable[..., Any]) -> None:
-    """Register the lowering rule, which is run anew for every equation and is told the devices.
+def register_lowering(
+    primitive: Primitive, rule: Callable[..., Any], *, requires_devices: bool = False
+) -> None:
+    """Register the lowering rule, which is run anew for every equation; perhaps it has to know the devices.
 
     Not cached, because a send/receive pair of the host path has a channel number of its own. Replaced by:
     `jax.interpreters.mlir.register_lowering` alone, once it takes the requirement of devices as an argument.
     """
-    _dispatch.prim_requires_devices_during_lowering.add(primitive)
+    if requires_devices:
+        _dispatch.prim_requires_devices_during_lowering.add(primitive)
     mlir.register_lowering(primitive, rule, cacheable=False)
 
 

@@ -80,7 +80,8 @@ _LARGE = 1 << 16
 def to_jax(array: np.ndarray) -> jax.Array:
     """Return a copy as a `jax.Array` on the CPU. `jnp.asarray` would compile a program for every shape."""
     copy = _aligned_copy(array) if array.nbytes > _LARGE else np.array(array)
-    return jax.device_put(copy, _cpu_device())
+    placed: jax.Array = jax.device_put(copy, _cpu_device())
+    return placed
 
 
 def _aligned_copy(array: np.ndarray) -> np.ndarray:
@@ -94,7 +95,8 @@ def _aligned_copy(array: np.ndarray) -> np.ndarray:
 
 def to_key(data: np.ndarray, impl: Any) -> jax.Array:
     """Return the typed random key whose data this is."""
-    return jax.random.wrap_key_data(to_jax(data), impl=impl)
+    key: jax.Array = jax.random.wrap_key_data(to_jax(data), impl=impl)
+    return key
 
 
 def host_leaves(value: Any) -> list[np.ndarray]:

@@ -194,13 +194,13 @@ def output_class(index: int, x64: bool, shape: tuple[int, ...], dtype: np.dtype)
     """
     array, strict = np.ndarray, Output.__setitem__
 
-    def __setitem__(self: Output, key: Any, value: Any) -> None:
+    def assign(self: Output, key: Any, value: Any) -> None:
         if type(value) is array and value.dtype is dtype and value.shape == shape:
             _assign(self, key, value)
         else:
             strict(self, key, value)
 
-    return _subclass(Output, _x64=x64, _index=index, __setitem__=__setitem__)
+    return _subclass(Output, _x64=x64, _index=index, __setitem__=assign)
 
 
 def _subclass(kind: type[_Kind], **attributes: Any) -> type[_Kind]:

@@ -20,7 +20,7 @@ from bufcb._jax import ShapedArray
 from bufcb.adapted import Adapted, Arrays
 from bufcb.buffers import Output
 from bufcb.callables import Callback, argument_names, callable_key, check_signature, describe
-from bufcb.primitive import VMAP_METHODS, buffer_callback_p
+from bufcb.primitive import VMAP_METHODS, Api, primitive_for
 
 Retain = Literal["raise", "copy"]
 
@@ -77,22 +77,49 @@ def buffer_callback(
       `adapt`, for callbacks that return their results; `pure_callback`, with the signature of
       `jax.pure_callback`.
     """
+    return _make_call(
+        "buffer_callback",
+        callback,
+        result_shape_dtypes,
+        input_output_aliases,
+        has_side_effect=bool(has_side_effect),
+        vmap_method=vmap_method,
+        command_buffer_compatible=bool(command_buffer_compatible),
+        sharding=sharding,
+        retain=retain,
+    )
+
+
+def _make_call(
+    api: Api,
+    callback: Callable[..., None],
+    result_shape_dtypes: Any,
+    aliases: Mapping[int, int] | None = None,
+    *,
+    has_side_effect: bool = False,
+    vmap_method: str | None = None,
+    command_buffer_compatible: bool = False,
+    sharding: jax.sharding.Sharding | None = None,
+    retain: Retain = "raise",
+) -> Callable[..., Any]:
+    """Return what `buffer_callback` does; errors and logs speak of `api`."""
     _check_options(callback, vmap_method, retain)
-    declared = Declaration.of(callback, result_shape_dtypes, input_output_aliases)
+    declared = Declaration.of(callback, result_shape_dtypes, aliases)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         bound = declared.bind(args, kwargs)
         results = _jax.bind(
-            buffer_callback_p,
+            primitive_for(sharding),
             *bound.flat_args,
+            api=api,
             callback=bound.callback,
             result_avals=declared.result_avals,
             in_tree=bound.in_tree,
             out_tree=declared.out_tree,
             vmap_method=vmap_method,
-            has_side_effect=bool(has_side_effect),
+            has_side_effect=has_side_effect,
             input_output_aliases=declared.aliases,
-            command_buffer_compatible=bool(command_buffer_compatible),
+            command_buffer_compatible=command_buffer_compatible,
             sharding=sharding,
             retain=retain,
             x64=bound.x64,
@@ -141,7 +168,7 @@ class Declaration:
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound:
         """Check the arguments of a call; raises `TypeError` or `ValueError` if they do not fit."""
         function = self.callback.function
-        x64 = bool(jax.config.jax_enable_x64)
+        x64 = _jax.x64_enabled()
         _check_x64(function, self.result_avals, x64)
         check_signature(function, args, kwargs)
         flat_args, in_tree = tree_flatten((args, kwargs))
@@ -316,8 +343,12 @@ def pure_callback(
 
     Takes and returns what `jax.pure_callback` does; `callback` is called with `jax.Array`s on the CPU.
     """
-    call = buffer_callback(
-        adapt(callback, arrays="jax"), result_shape_dtypes, sharding=sharding, vmap_method=vmap_method
+    call = _make_call(
+        "pure_callback",
+        adapt(callback, arrays="jax"),
+        result_shape_dtypes,
+        sharding=sharding,
+        vmap_method=vmap_method,
     )
     return call(*args, **kwargs)
 

@@ -20,12 +20,13 @@ from bufcb import _jax, trampoline
 from bufcb._jax import LoweringRuleContext, ShapedArray
 from bufcb.buffers import HostArray, HostContext
 from bufcb.callables import Callback
-from bufcb.primitive import buffer_callback_p
+from bufcb.primitive import Api, buffer_callback_p, placed_buffer_callback_p
 
 
 def _plan(
     ctx: LoweringRuleContext,
     *,
+    api: Api,
     callback: Callback,
     in_tree: Any,
     out_tree: Any,
@@ -37,6 +38,7 @@ def _plan(
     **_: Any,
 ) -> trampoline.Plan:
     return trampoline.Plan(
+        api=api,
         function=callback.function,
         in_tree=in_tree,
         out_tree=out_tree,
@@ -114,7 +116,8 @@ def _convert(ctx: LoweringRuleContext, value: Any, source: ShapedArray, target: 
 
 def _bits(dtype: np.dtype) -> np.dtype:
     """Return the unsigned integers of the width of a 2- or 4-bit type."""
-    return np.dtype(jnp.uint2 if dtype.name.endswith("int2") else jnp.uint4)
+    bits: np.dtype = np.dtype(jnp.uint2 if dtype.name.endswith("int2") else jnp.uint4)
+    return bits
 
 
 def _lower_host(ctx: LoweringRuleContext, *operands: Any, **params: Any) -> Sequence[Any]:
@@ -151,3 +154,4 @@ def _lower_host(ctx: LoweringRuleContext, *operands: Any, **params: Any) -> Sequ
 _RULES = {"cpu": _lower_cpu, **dict.fromkeys(("cuda", "oneapi", "rocm", "tpu"), _lower_host)}
 
 _jax.register_lowering(buffer_callback_p, _lower)
+_jax.register_lowering(placed_buffer_callback_p, _lower, requires_devices=True)

@@ -72,6 +72,7 @@ def dry_run(
 
 def _plan(declared: Declaration, bound: Bound) -> trampoline.Plan:
     return trampoline.Plan(
+        api="buffer_callback",
         function=bound.callback.function,
         in_tree=bound.in_tree,
         out_tree=declared.out_tree,

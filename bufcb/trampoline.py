@@ -10,11 +10,14 @@ built by JAX at run time, except for nodes of registered classes. For one array 
         try:
             if callback(ctx, w0.view(Output0), r0.view(Input)) is not None:
                 raise_returned()
-        except OutputError as error:
-            name_output(error)
+        except BaseException as error:
+            ctx = a0 = b0 = None
+            detach((r0, w0, ))
+            if type(error) is OutputError:
+                name_output(error)
             raise
-        if getrefcount(r0) > 2 or getrefcount(w0) > 2:
-            check_escapes((r0, w0,))
+        if getrefcount(r0) + getrefcount(w0) > 4:
+            check_escapes((r0, w0))
         return ()
 """
 
@@ -23,6 +26,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import keyword
+import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -33,6 +37,7 @@ from jax.tree_util import PyTreeDef, keystr, tree_flatten_with_path, tree_unflat
 from bufcb import adapted, buffers
 from bufcb.adapted import Adapted
 from bufcb.callables import argument_names, describe
+from bufcb.primitive import Api
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,6 +45,7 @@ class Plan:
     """Everything that the trampoline is specialised by.
 
     Attributes:
+      api: what the user called; a callback of "pure_callback" that fails is logged, as by JAX.
       function: the callback, called as `function(ctx, out, *args, **kwargs)`.
       in_tree: the structure of `(args, kwargs)`.
       out_tree: the structure of `out`.
@@ -53,6 +59,7 @@ class Plan:
       checked: whether outputs are checked for elements that were not written.
     """
 
+    api: Api
     function: Callable[..., Any]
     in_tree: PyTreeDef
     out_tree: PyTreeDef
@@ -124,6 +131,10 @@ class _Writer:
         yield from (_indent(line, 2) for line in self.part())
         yield "        if type(error) is OutputError:"
         yield "            name_output(error)"
+        if self.plan.api == "pure_callback":
+            self.names["log"] = logging.getLogger("bufcb").exception
+            yield "        else:"
+            yield '            log("jax.pure_callback failed")'
         yield "        raise"
         yield from map(_indent, self.close())
         yield "    return ()"

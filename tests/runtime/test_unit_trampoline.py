@@ -31,7 +31,7 @@ def plan(function: Any, args: Any = (), kwargs: Any = None, out: Any = 0, **opti
         "x64": False,
         "checked": False,
     }
-    return trampoline.Plan(function, in_tree, out_tree, **{**fields, **options})
+    return trampoline.Plan("buffer_callback", function, in_tree, out_tree, **{**fields, **options})
 
 
 def run(planned: trampoline.Plan) -> list[np.ndarray]:
