@@ -314,7 +314,7 @@ class Planner:
         references = {r.reference for _, r in group.calls}
         if resolved.owner is not None:
             return self._method_in_place(function.name, references, resolved.owner)
-        scope = self.module.scopes[function]
+        scope = self.module.home(function.name, self.module.scopes[function]) or self.module.scopes[function]
         if any(use not in references for use in self.module.references(function.name, scope)):
             return False
         nested = any(s.is_function for s in scope.enclosing())

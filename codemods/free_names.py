@@ -24,6 +24,8 @@ class FreeNames:
             match node:
                 case ast.Name(id=name) | ast.arg(arg=name) | ast.ExceptHandler(name=str(name)):
                     found.add(name)
+                case ast.FunctionDef() | ast.AsyncFunctionDef() if node is function:
+                    continue
                 case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.AsyncFunctionDef(name=name):
                     found.add(name)
                 case ast.Global(names=names) | ast.Nonlocal(names=names):

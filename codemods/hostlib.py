@@ -86,8 +86,8 @@ INQUIRIES: Final = _qualified("numpy", "shape ndim size")
 SEVERAL_ARRAYS: Final = _qualified(
     "numpy",
     "allclose append array_equal average convolve correlate cross dot einsum inner interp intersect1d "
-    "isclose isin kron lexsort outer polyadd polymul polysub polyval select setdiff1d setxor1d tensordot union1d vdot "
-    "where broadcast_arrays linalg.solve linalg.lstsq",
+    "isclose isin kron lexsort outer polyadd polymul polysub polyval select setdiff1d setxor1d tensordot "
+    "union1d vdot where broadcast_arrays linalg.solve linalg.lstsq",
 )
 
 # Whole modules whose functions convert their arguments and keep nothing.

@@ -168,8 +168,8 @@ def _placement(
 ) -> Block | Obstacle | None:
     """None to write where the `return` stands, a block to write behind it, or the obstacle.
 
-    A write inside a `try` would meet its handlers and its `finally`, inside a `with` its context. The value is
-    kept in a name instead and written behind the block, if nothing else runs in between.
+    A write inside a `try` would meet its handlers and its `finally`, inside a `with` its context. The value
+    is kept in a name instead and written behind the block, if nothing else runs in between.
     """
     behind: Block | None = None
     child: ast.AST = node

@@ -110,9 +110,24 @@ def find(
             found.append(_sorted_out(node, module))
         elif isinstance(node, ast.Constant) and _is_looked_up(node, module):
             mentions.append(Mention(node))
+    found = [_unless_it_prints_itself(site, module) for site in found]
     found.sort(key=lambda site: (site.node.lineno, site.node.col_offset))
     mentions.sort(key=lambda mention: (mention.node.lineno, mention.node.col_offset))
     return found, mentions
+
+
+def _unless_it_prints_itself(site: Site, module: Module) -> Site:
+    """Refuses a call in `f"{call = }"`, whose text is part of the program's output."""
+    child: ast.AST = site.node
+    for parent in module.ancestors(site.node):
+        if isinstance(parent, ast.JoinedStr) and isinstance(child, ast.FormattedValue):
+            before = parent.values[: parent.values.index(child)]
+            text = before[-1].value if before and isinstance(before[-1], ast.Constant) else ""
+            if isinstance(text, str) and text.rstrip().endswith("=") and "pure_callback" in text:
+                reason = "The f-string prints the text of this call, which a rewrite would change."
+                return Unresolved(site.node, "BC206", reason, "Name the result in front of it.")
+        child = parent
+    return site
 
 
 def _possible_names(module: Module) -> frozenset[str]:

@@ -310,9 +310,11 @@ class Calls(Expressions):
         return self.unknown_code(values, node)
 
     def _may_keep_exception(self, node: ast.Call, frame: Frame) -> None:
-        """Code out of sight that is called in a handler finds the exception, and with it the frame."""
-        if frame.handlers:
-            self._escape(self.in_frame(frame), node)
+        """Logging with the traceback keeps the exception that is being handled."""
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        asked = any(k.arg == "exc_info" and not _is_false(k.value) for k in node.keywords)
+        if frame.handlers and (name in ("exception", "exc_info") or asked):
+            self.exception_is_kept(node)
 
     def _container_method(
         self, node: ast.Call, function: ast.Attribute, base: Value, values: Sequence[Value]
@@ -393,6 +395,10 @@ class Calls(Expressions):
         if method in hostlib.VIEWING_METHODS or (method == "astype" and _may_not_copy(node)):
             return Value(view=base.view, form="array")
         return ARRAY
+
+
+def _is_false(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and not node.value
 
 
 def _is_true(node: ast.expr) -> bool:

@@ -131,9 +131,19 @@ class Effects:
         self._escape(value, node)
 
     def _escape(self, value: Value, node: ast.AST) -> None:
+        if value.is_exception:
+            self.exception_is_kept(node)
         self._release(value)
         for name in value.view:
             self.usages[name].escape = self.usages[name].escape or node
+
+    def exception_is_kept(self, node: ast.AST) -> None:
+        self.obstruct(
+            "BC112",
+            node,
+            "An exception is kept, and with it the callback's frame and everything in it.",
+            "Keep its text or `error.with_traceback(None)` instead.",
+        )
 
     def write_into(self, value: Value, node: ast.AST, *, rebinds: bool = False) -> None:
         """An argument is written into; a view of one that the body made itself fails as it did before."""

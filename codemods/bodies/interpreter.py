@@ -204,7 +204,9 @@ class Interpreter(Calls):
     def _do_Raise(self, node: ast.Raise, frame: Frame) -> None:
         for part in (node.exc, node.cause):
             if part is not None:
-                self.keep(self.operand(part, frame), part, "an exception")
+                raised = self.operand(part, frame)
+                if not raised.is_exception:  # which goes on its way to the caller
+                    self.keep(raised, part, "an exception")
         frame.ended = True
 
     def _do_Break(self, node: ast.stmt, frame: Frame) -> None:
@@ -345,7 +347,8 @@ class Interpreter(Calls):
         for handler in node.handlers:
             frame.env, frame.ended = dict(risen), False
             if handler.name:
-                frame.bind(handler.name, self.in_frame(frame))
+                held = self.in_frame(frame)
+                frame.bind(handler.name, dataclasses.replace(held, is_exception=True))
             frame.handlers += 1
             self.block(handler.body, frame)
             frame.handlers -= 1

@@ -34,6 +34,7 @@ class Value:
       form: `array` for one array or scalar, `dict` or `tree` for a Python container, `any` when unknown.
       places: the containers made in this body that it may be; what they hold is in the heap.
       dtype: the name of a raw array's dtype, where the call site shows it.
+      is_exception: whether it is an exception, whose traceback keeps the callback's frame and its outputs.
       is_piece: whether it came out of a container or an array by iteration or indexing.
     """
 
@@ -44,6 +45,7 @@ class Value:
     places: frozenset[Place] = frozenset()
     dtype: str | None = None
     is_piece: bool = False
+    is_exception: bool = False
 
     def with_form(self, form: Form) -> Value:
         return dataclasses.replace(self, form=form)
@@ -78,6 +80,7 @@ def join(values: Iterable[Value]) -> Value:
         places=frozenset().union(*(value.places for value in found)),
         dtype=dtypes.pop() if len(dtypes) == 1 else None,
         is_piece=any(value.is_piece for value in found),
+        is_exception=any(value.is_exception for value in found),
     )
 
 

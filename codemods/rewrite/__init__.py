@@ -54,10 +54,9 @@ class _Rewriter:
         for sibling in self._plan.siblings:
             self._sibling(sibling)
         helpers = self._helpers()
-        rewritten = frozenset(
-            f.function for f in self._plan.functions if isinstance(f.function, ast.FunctionDef)
-        )
-        self._imports.apply(self._edits, rewritten)
+        rewritten: set[ast.AST] = {plan.function for plan in self._plan.functions}
+        rewritten |= {plan.function for plan in self._plan.siblings}
+        self._imports.apply(self._edits, frozenset(rewritten))
         if helpers:
             self._edits.insert(self._imports.end_of_header(), lambda: helpers)
         self._imports.drop_unused(frozenset(self._gone), kept | self._kept, self._edits)
@@ -161,10 +160,7 @@ class _Rewriter:
             numpy = numpy or any(how.startswith("array") for how in hows)
         else:
             runtime = False  # the helpers are the module's own
-        inside = isinstance(plan, FunctionPlan)
-        return self._names(
-            plan.function if inside else self._module.parents[plan.function], runtime=runtime, numpy=numpy
-        )
+        return self._names(plan.function, runtime=runtime, numpy=numpy)
 
     def _definition(self, plan: FunctionPlan, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         names = self._needs(plan)
@@ -200,7 +196,8 @@ class _Rewriter:
 
         def make() -> str:
             text = self._edits.inside(start, end)
-            return functions.hoisted(text, plan, self._dialect, names, [], indent, unit, origin)
+            imports = self._imports.lines_in(function)
+            return functions.hoisted(text, plan, self._dialect, names, imports, indent, unit, origin)
 
         offset, before, after = self._spacing.above(statement)
         if plan.name != _assigned_name(statement, function):
@@ -224,7 +221,8 @@ class _Rewriter:
         indent = self._source.indentation(plan.function.lineno)
         end, before, after = self._spacing.below(plan.anchor)
         unit = self._unit_at(plan.function)
-        text = functions.sibling(plan, self._dialect, names, [], indent, unit)
+        imports = self._imports.lines_in(plan.function)
+        text = functions.sibling(plan, self._dialect, names, imports, indent, unit)
         if self._source.text[:end].endswith(("\n", "\r")):
             text = before + text + after
         else:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Final, TypeGuard
 
 from codemods.free_names import FreeNames
-from codemods.names import FunctionNode, Module, Scope, ScopeKind
+from codemods.names import Module, Scope, ScopeKind
 from codemods.rewrite.edits import Edits
 from codemods.rewrite.removal import Removal
 from codemods.source import SourceFile
@@ -32,7 +32,7 @@ class Imports:
         self._source, self._module, self._runtime = source, module, runtime
         self._free = FreeNames(module)
         self._top_level: dict[str, str] = {}
-        self._local: dict[tuple[ast.AST, str], str] = {}
+        self._local: dict[tuple[ast.stmt | ast.Lambda, str], str] = {}
         self._chosen: dict[str, str] = {}
         self._needed: set[str] = set()
         self._offsets: set[int] = set()
@@ -68,16 +68,17 @@ class Imports:
         for name, alias in sorted(self._top_level.items(), reverse=True):
             self._add_at_top(name, alias, edits)
         for (home, name), alias in self._local.items():
-            if isinstance(home, ast.Import | ast.ImportFrom):
+            if home not in rewritten:
+                assert isinstance(home, ast.stmt)
                 self._add_above(home, _statement(name, alias), edits)
-            elif home not in rewritten:
-                self._add_in_function(home, _statement(name, alias), edits)
 
     # Names.
 
     def _name(self, library: str, alias: str | None, node: ast.AST) -> str:
         scope = self._module.opened.get(node, self._module.scopes.get(node, self._module.root))
-        existing = self._existing(library, scope, own_body=node not in self._module.opened)
+        existing = self._existing(
+            library, scope, self._top_line(node), own_body=node not in self._module.opened
+        )
         if existing is not None:
             self._needed.add(existing)
             return existing
@@ -85,15 +86,34 @@ class Imports:
         if self._anchor() is not None:
             self._top_level[library] = chosen
             return chosen
-        home = self._beside(node) or self._outermost_function(node)
-        if home is None or isinstance(home, ast.Lambda):
-            raise NoPlace(
-                f"JAX is not imported at the top of the module, so `import {library}` has no sure place."
-            )
+        home: ast.stmt | ast.Lambda | None = self._beside(node)
+        if home is None:
+            home = node if isinstance(node, ast.FunctionDef | ast.Lambda) else self._above(node, library)
         self._local[home, library] = chosen
         return chosen
 
-    def _existing(self, library: str, scope: Scope, *, own_body: bool) -> str | None:
+    def _top_line(self, node: ast.AST) -> int:
+        """The first line of the top-level statement that holds a node."""
+        around = [a for a in (node, *self._module.ancestors(node)) if isinstance(a, ast.stmt)]
+        return around[-1].lineno if around else 1 << 30
+
+    def _above(self, node: ast.AST, library: str) -> ast.stmt:
+        """The statement that needs a local import in front of it, or one that has it and surely runs before."""
+        statement = self._module.statement(node)
+        inner: ast.AST = statement
+        while isinstance(inner, ast.stmt):
+            block = block_of(inner, self._module)
+            for earlier in block[: block.index(inner) + 1]:
+                if (earlier, library) in self._local:
+                    return earlier
+            inner = self._module.parents[inner]
+            if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                break
+        if self._module.enclosing_class(statement) is not None or _is_elif(statement, self._source):
+            raise NoPlace(f"`import {library}` has no sure place in front of this call.")
+        return statement
+
+    def _existing(self, library: str, scope: Scope, top_line: int, *, own_body: bool) -> str | None:
         """A name in sight that is bound to `library` alone, and in time: not in a function's own body."""
         for level, candidate in enumerate(scope.enclosing()):
             is_late = candidate.is_function and not (level or own_body)
@@ -101,9 +121,14 @@ class Imports:
                 continue
             for name, found in candidate.bindings.items():
                 bound = all(b.origin == library and self._always_runs(b.node) for b in found)
+                if candidate is self._module.root and self._stands_at_top(found[0].node):
+                    bound = bound and getattr(found[0].node, "lineno", 0) < top_line
                 if bound and self._module.home(name, scope) is candidate:
                     return name
         return None
+
+    def _stands_at_top(self, alias: ast.AST) -> bool:
+        return self._module.parents[alias] in self._module.tree.body
 
     def _always_runs(self, alias: ast.AST) -> bool:
         """Whether an import stands straight in the body of its module or function."""
@@ -135,14 +160,6 @@ class Imports:
         planned = [home for home, _ in self._local if isinstance(home, ast.Import | ast.ImportFrom)]
         around = list(scope.enclosing())
         return next((home for home in planned if self._module.scopes[home] in around), None)
-
-    def _outermost_function(self, node: ast.AST) -> FunctionNode | None:
-        found = [
-            a
-            for a in (node, *self._module.ancestors(node))
-            if isinstance(a, ast.FunctionDef | ast.AsyncFunctionDef)
-        ]
-        return found[-1] if found else None
 
     # Placement.
 
@@ -189,33 +206,19 @@ class Imports:
         ends_line = self._source.text[:offset].endswith(("\n", "\r"))
         self._insert(offset, text + newline if ends_line else newline + text, edits)
 
-    def _add_above(self, statement: Import, text: str, edits: Edits) -> None:
+    def _add_above(self, statement: ast.stmt, text: str, edits: Edits) -> None:
         """Adds a statement right before another one, on its line if something else stands in front."""
-        start, offset = self._source.start(statement), self._source.line_start(statement.lineno)
-        if self._source.text[offset:start].strip(" \t\f"):
+        first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", []))])
+        start, offset = self._source.start(statement), self._source.line_start(first)
+        if first == statement.lineno and self._source.text[offset:start].strip(" \t\f"):
             self._insert(start, f"{text}; ", edits)
         else:
-            indent = self._source.indentation(statement.lineno)
+            indent = self._source.indentation(first)
             self._insert(offset, f"{indent}{text}{self._source.newline}", edits)
 
     def _insert(self, offset: int, text: str, edits: Edits) -> None:
         self._offsets.add(offset)
         edits.insert(offset, lambda: text)
-
-    def _add_in_function(self, home: ast.AST, line: str, edits: Edits) -> None:
-        assert isinstance(home, ast.FunctionDef | ast.AsyncFunctionDef)
-        body = (
-            home.body[1:]
-            if ast.get_docstring(home, clean=False) is not None and len(home.body) > 1
-            else home.body
-        )
-        first = body[0]
-        lineno = min([first.lineno, *(d.lineno for d in getattr(first, "decorator_list", []))])
-        start = self._source.line_start(lineno)
-        indent = self._source.indentation(lineno)
-        if self._source.text[start : self._source.start(first)].strip(" \t\f@"):
-            raise NoPlace("The function is written on one line, so an import has no place in it.")
-        edits.insert(start, lambda: f"{indent}{line}{self._source.newline}")
 
     # Removal.
 
@@ -239,6 +242,18 @@ class Imports:
             return False  # `getattr` and its like reach the names of modules, not those of functions
         home = self._module.root if name in scope.global_names else scope
         return all(use in gone for use in self._module.references(name, home))
+
+
+def block_of(statement: ast.stmt, module: Module) -> list[ast.stmt]:
+    """The list of statements that a statement stands in."""
+    for _, value in ast.iter_fields(module.parents[statement]):
+        if isinstance(value, list) and statement in value:
+            return value
+    return [statement]
+
+
+def _is_elif(statement: ast.stmt, source: SourceFile) -> bool:
+    return isinstance(statement, ast.If) and source.text.startswith("elif", source.start(statement))
 
 
 _JAX: Final = "jax"
