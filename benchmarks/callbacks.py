@@ -32,12 +32,34 @@ def view_into(ctx: Any, out: Any, x: Any) -> None:
     np.asarray(out)
 
 
-def add_into(ctx: Any, out: Any, x: Any) -> None:
-    """Adds one, in place."""
+def add_into(ctx: Any, out: Any, x: Any, y: Any) -> None:
+    """Adds two arrays, in place."""
+    np.add(np.asarray(x), np.asarray(y), out=np.asarray(out))
+
+
+def assign_sum(ctx: Any, out: Any, x: Any, y: Any) -> None:
+    """Adds two arrays and assigns their sum, as migrated code does."""
+    x, y = np.asarray(x), np.asarray(y)
+    out[...] = x + y
+
+
+def store_sum(ctx: Any, out: Any, x: Any, y: Any) -> None:
+    """Adds two arrays and stores their sum, as migrated code does where a result may be a pytree."""
+    bufcb.store(out, np.asarray(x) + np.asarray(y))
+
+
+def add(x: Any, y: Any) -> np.ndarray:
+    """Adds two arrays."""
+    total: np.ndarray = np.asarray(x) + np.asarray(y)
+    return total
+
+
+def increment_into(ctx: Any, out: Any, x: Any) -> None:
+    """Adds one, in place; NumPy takes longer for the Python number than for an array."""
     np.add(np.asarray(x), 1, out=np.asarray(out))
 
 
-def add(x: Any) -> np.ndarray:
+def increment(x: Any) -> np.ndarray:
     """Adds one."""
     total: np.ndarray = np.add(np.asarray(x), 1)
     return total
@@ -81,6 +103,11 @@ def buffered(implementation: BufferCallback, callback: Callable[..., None]) -> C
     return lambda x: implementation(callback, spec(x))(x)
 
 
+def buffered_pair(implementation: BufferCallback, callback: Callable[..., None]) -> Call:
+    """`callback` from (x, y) to an array like `x`, which becomes the next `x`."""
+    return lambda pair: (implementation(callback, spec(pair[0]))(*pair), pair[1])
+
+
 def buffered_tree(implementation: BufferCallback, callback: Callable[..., None]) -> Call:
     """`callback` from {"a", "b", "c"} to {"p", "q"}, whose results become the next "a" and "b"."""
 
@@ -96,9 +123,14 @@ def pure(callback: Callable[..., Any]) -> Call:
     return lambda x: jax.pure_callback(callback, spec(x), x)
 
 
-ADDERS: dict[str, Call] = {
-    "bufcb": buffered(bufcb.buffer_callback, add_into),
-    "upstream": buffered(upstream_buffer_callback, add_into),
-    "pure_callback": pure(add),
+def pure_pair(callback: Callable[..., Any]) -> Call:
+    """`callback` of (x, y) under `jax.pure_callback`; its result becomes the next `x`."""
+    return lambda pair: (jax.pure_callback(callback, spec(pair[0]), *pair), pair[1])
+
+
+INCREMENTS: dict[str, Call] = {
+    "bufcb": buffered(bufcb.buffer_callback, increment_into),
+    "upstream": buffered(upstream_buffer_callback, increment_into),
+    "pure_callback": pure(increment),
 }
 """Adding one to an array, under each implementation."""

@@ -17,11 +17,11 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import jax
 import jax.numpy as jnp
 
-from benchmarks.callbacks import ADDERS
+from benchmarks.callbacks import INCREMENTS
 
 
 def growth(name: str, size: int) -> int:
-    """Bytes by which a fresh process's peak grows in one call of the adder `name` on `size` floats."""
+    """Bytes by which a fresh process's peak grows in one call of the increment `name` on `size` floats."""
     command = [sys.executable, "-m", "benchmarks.memory", name, str(size)]
     return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
@@ -40,7 +40,7 @@ def peak() -> int:
 
 def main(name: str, size: int) -> None:
     """Warms up on a small array, holds the large input, then calls once."""
-    call = ADDERS[name]
+    call = INCREMENTS[name]
     jax.block_until_ready(jax.jit(call)(jnp.ones(8)))
     x = jax.block_until_ready(jnp.ones(size))
     compiled = jax.jit(call).lower(x).compile()

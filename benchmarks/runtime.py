@@ -1,7 +1,8 @@
 """What a callback costs next to JAX's own: ``python -m benchmarks.runtime [--quick]``.
 
 Every line is a ratio of two medians taken in this run, so that the machine does not matter much. The exit
-status is 1 if a bound is missed. All of `bufcb`'s default safety checks are on.
+status is 1 if a bound is missed. All of `bufcb`'s default safety checks are on. The bound of 1/20 is that of
+a callback which adds two arrays with NumPy, in place or by assignment.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from jax.experimental.buffer_callback import buffer_callback as upstream_buffer_
 
 import bufcb
 from benchmarks import callbacks, memory
-from benchmarks.callbacks import Call, buffered, buffered_tree, pure
+from benchmarks.callbacks import Call, buffered, buffered_pair, buffered_tree, pure, pure_pair
 from benchmarks.contest import Contest, Outcome, Run, hold, table
 
 SMALL = 8
@@ -46,26 +47,42 @@ def ours(callback: Callable[..., None]) -> Call:
     return buffered(bufcb.buffer_callback, callback)
 
 
-def theirs(callback: Callable[..., None]) -> Call:
-    """`callback` under JAX's `buffer_callback`."""
-    return buffered(upstream_buffer_callback, callback)
+def view_contest(calls: int) -> Contest:
+    """Per-call cost of a callback that asks for its output's view and does nothing."""
+    x, view = jnp.zeros(SMALL), callbacks.view_into
+    other = buffered(upstream_buffer_callback, view)
+    item = "8 floats, view of the output"
+    return Contest(item, loop(ours(view), x, calls), loop(other, x, calls), BUFFER_CALLBACK, 0.85, calls)
 
 
-def small_contests(calls: int) -> Iterator[Contest]:
-    """Per-call cost on 8 floats inside a loop."""
+def add_contests(calls: int) -> Iterator[Contest]:
+    """Per-call cost of adding two arrays of 8 floats with NumPy, in each way to write it."""
+    pair = (jnp.zeros(SMALL), jnp.ones(SMALL))
+    upstream = loop(buffered_pair(upstream_buffer_callback, callbacks.add_into), pair, calls)
+    pure_add = loop(pure_pair(callbacks.add), pair, calls)
+    add, adapt = callbacks.add_into, bufcb.adapt
+    for item, callback, other, reference, bound in (
+        ("np.add(x, y, out=...)", add, upstream, BUFFER_CALLBACK, 0.85),
+        ("np.add(x, y, out=...)", add, pure_add, PURE_CALLBACK, 1 / 20),
+        ("out[...] = x + y", callbacks.assign_sum, pure_add, PURE_CALLBACK, 1 / 20),
+        ("bufcb.store(out, x + y)", callbacks.store_sum, pure_add, PURE_CALLBACK, 1 / 20),
+        ("adapt(f)", adapt(callbacks.add), pure_add, PURE_CALLBACK, 1 / 15),
+        ('adapt(f, arrays="jax")', adapt(callbacks.add, arrays="jax"), pure_add, PURE_CALLBACK, 1.0),
+    ):
+        mine = loop(buffered_pair(bufcb.buffer_callback, callback), pair, calls)
+        yield Contest(f"8 floats, {item}", mine, other, reference, bound, calls)
+
+
+def increment_contests(calls: int) -> Iterator[Contest]:
+    """Per-call cost of adding one to 8 floats, of which NumPy's own share is the largest."""
     x = jnp.zeros(SMALL)
-
-    def contest(item: str, mine: Call, other: Call, reference: str, bound: float) -> Contest:
-        return Contest(item, loop(mine, x, calls), loop(other, x, calls), reference, bound, calls)
-
-    view, add = callbacks.view_into, callbacks.add_into
-    yield contest("8 floats, view of the output", ours(view), theirs(view), BUFFER_CALLBACK, 0.85)
-    yield contest("8 floats, NumPy add", ours(add), theirs(add), BUFFER_CALLBACK, 0.85)
-    pure_add = pure(callbacks.add)
-    yield contest("8 floats, NumPy add", ours(add), pure_add, PURE_CALLBACK, 1 / 20)
-    yield contest("8 floats, adapt(f)", ours(bufcb.adapt(callbacks.add)), pure_add, PURE_CALLBACK, 1 / 15)
-    adapted = bufcb.adapt(callbacks.add, arrays="jax")
-    yield contest('8 floats, adapt(f, arrays="jax")', ours(adapted), pure_add, PURE_CALLBACK, 1.0)
+    mine = loop(callbacks.INCREMENTS["bufcb"], x, calls)
+    for name, reference, bound in (
+        ("upstream", BUFFER_CALLBACK, 0.85),
+        ("pure_callback", PURE_CALLBACK, 1 / 12),
+    ):
+        other = loop(callbacks.INCREMENTS[name], x, calls)
+        yield Contest("8 floats, np.add(x, 1, out=...)", mine, other, reference, bound, calls)
 
 
 def tree_contests(calls: int) -> Iterator[Contest]:
@@ -94,12 +111,14 @@ def cyclic_contests(calls: int) -> Iterator[Contest]:
 def large_contests() -> Iterator[Contest]:
     """One call on 16 M floats, where copies are what counts."""
     x = jnp.zeros(LARGE)
-    mine = once(callbacks.ADDERS["bufcb"], x)
+    mine = once(callbacks.INCREMENTS["bufcb"], x)
     for name, reference, bound in (
         ("upstream", BUFFER_CALLBACK, 1.05),
         ("pure_callback", PURE_CALLBACK, 0.45),
     ):
-        yield Contest("16 M floats, NumPy add", mine, once(callbacks.ADDERS[name], x), reference, bound)
+        yield Contest(
+            "16 M floats, np.add(x, 1, out=...)", mine, once(callbacks.INCREMENTS[name], x), reference, bound
+        )
 
 
 def peak_memory() -> Outcome:
@@ -119,7 +138,8 @@ def peak_memory() -> Outcome:
 def outcomes(quick: bool) -> Iterator[Outcome]:
     """Holds every contest, in the order printed."""
     calls, repeats = (500, 7) if quick else (4000, 21)
-    for contest in (*small_contests(calls), *tree_contests(calls)):
+    small = (view_contest(calls), *add_contests(calls), *increment_contests(calls), *tree_contests(calls))
+    for contest in small:
         yield hold(contest, repeats)
     for contest in cyclic_contests(calls // 10):
         yield hold(contest, 5 if quick else 11)

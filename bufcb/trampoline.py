@@ -8,10 +8,15 @@ built by JAX at run time, except for nodes of registered classes. For one array 
         r0.setflags(False)
         w0 = b0.__array__()
         try:
-            if callback(ctx, w0.view(Output0), r0.view(Input)) is not None:
+            x0 = r0.view(Fresh)
+            x0.__class__ = Input
+            y0 = w0.view(Fresh)
+            y0.__class__ = Output0
+            if callback(ctx, y0, x0) is not None:
                 raise_returned()
+            x0 = y0 = None
         except BaseException as error:
-            ctx = a0 = b0 = None
+            ctx = a0 = b0 = x0 = y0 = None
             detach((r0, w0, ))
             if type(error) is OutputError:
                 name_output(error)
@@ -102,12 +107,17 @@ class _Writer:
             "detach": buffers.detach,
             "fill_canary": buffers.fill_canary,
             "check_written": functools.partial(_check_written, plan),
+            "hand_out": buffers.hand_out,
+            "Fresh": buffers.Fresh,
             "Input": buffers.input_class(plan.x64),
         }
         for i, (shape, dtype) in enumerate(zip(plan.out_shapes, plan.out_dtypes, strict=True)):
             self.names[f"Output{i}"] = buffers.output_class(i, plan.x64, shape, dtype)
         self.inputs = [f"r{i}" for i, _ in enumerate(plan.in_dtypes)]
         self.outputs = [f"w{i}" for i, _ in enumerate(plan.out_dtypes)]
+        # The buffers that the callback is handed.
+        self.handed_in = [f"x{i}" for i, _ in enumerate(plan.in_dtypes)]
+        self.handed_out = [f"y{i}" for i, _ in enumerate(plan.out_dtypes)]
         # XLA's own objects, by the parameters that they arrive in.
         self.raw_inputs = [f"a{i}" for i, _ in enumerate(plan.in_dtypes)]
         self.raw_outputs = [f"b{i}" for i, _ in enumerate(plan.out_dtypes)]
@@ -167,7 +177,8 @@ class _Writer:
 
     def part(self) -> Iterator[str]:
         """Let go of XLA's objects: the traceback keeps this frame, and perhaps the callback's."""
-        yield " = ".join(["ctx", *self.raw_inputs, *self.raw_outputs, "None"])
+        names = ["ctx", *self.raw_inputs, *self.raw_outputs, *self.handed_in, *self.handed_out]
+        yield " = ".join([*names, "None"])
         if not self.plan.copies:
             yield f"detach(({''.join(f'{array}, ' for array in [*self.inputs, *self.outputs])}))"
 
@@ -176,9 +187,7 @@ class _Writer:
         function = self.plan.function
         if not isinstance(function, Adapted):
             self.names["callback"] = function
-            inputs = self.views(self.inputs, self.plan.in_dtypes, lambda i: "Input")
-            yield f"if callback({', '.join(['ctx', self.out(), *self.arguments(iter(inputs))])}) is not None:"
-            yield "    raise_returned()"
+            yield from self.call_with_buffers()
             return
         self.names["callback"] = function.function
         if function.arrays == "numpy":
@@ -186,12 +195,27 @@ class _Writer:
         else:
             yield from self.call_with_jax(function)
 
+    def call_with_buffers(self) -> Iterator[str]:
+        """Run a buffer callback, and let go of its buffers."""
+        for buffer, view in zip(self.handed_in, self.views(self.inputs, self.plan.in_dtypes), strict=True):
+            yield f"{buffer} = {view}.view(Fresh)"
+            yield f"{buffer}.__class__ = Input"
+        views = self.views(self.outputs, self.plan.out_dtypes)
+        for i, (buffer, view) in enumerate(zip(self.handed_out, views, strict=True)):
+            yield f"{buffer} = {view}.view(Fresh)"
+            yield f"{buffer}.__class__ = Output{i}"
+        out = self.structure(self.plan.out_tree, iter(self.handed_out))
+        yield f"if callback({', '.join(['ctx', out, *self.arguments(iter(self.handed_in))])}) is not None:"
+        yield "    raise_returned()"
+        if handed := [*self.handed_in, *self.handed_out]:
+            yield " = ".join([*handed, "None"])
+
     def call_with_numpy(self) -> Iterator[str]:
         """Run an adapted function on plain arrays; one array that fits is written at once."""
         self.names.update(write=buffers.write, leaves=buffers.leaves, ndarray=np.ndarray)
-        inputs = self.views(self.inputs, self.plan.in_dtypes, None)
+        inputs = self.views(self.inputs, self.plan.in_dtypes)
         yield f"value = callback({', '.join(self.arguments(iter(inputs)))})"
-        write = f"write(({self.handed_out()}), leaves(value))"
+        write = f"write(({self.written()}), leaves(value))"
         if len(self.outputs) == 1 and not is_sub_byte(self.plan.out_dtypes[0]):
             shape, dtype = map(self.constant, (self.plan.out_shapes[0], self.plan.out_dtypes[0]))
             yield f"if type(value) is ndarray and value.dtype is {dtype} and value.shape == {shape}:"
@@ -207,13 +231,13 @@ class _Writer:
         self.names.update(write=buffers.write, to_jax=adapted.to_jax, host_leaves=adapted.host_leaves)
         self.names["scope"] = functools.partial(adapted.scope, self.plan.x64)
         inputs = []
-        views = self.views(self.inputs, self.plan.in_dtypes, None)
+        views = self.views(self.inputs, self.plan.in_dtypes)
         for view, impl in zip(views, function.impls(len(views)), strict=True):
             make = "to_jax" if impl is None else self.constant(functools.partial(adapted.to_key, impl=impl))
             inputs.append(f"{make}({view})")
         yield "with scope():"
         yield f"    value = host_leaves(callback({', '.join(self.arguments(iter(inputs)))}))"
-        yield f"write(({self.handed_out()}), value)"
+        yield f"write(({self.written()}), value)"
         yield "value = None"
 
     def check_written(self, call: list[str]) -> Iterator[str]:
@@ -228,21 +252,14 @@ class _Writer:
         else:
             yield f"check_written(({arrays}), None)"
 
-    def out(self) -> str:
-        outputs = self.views(self.outputs, self.plan.out_dtypes, lambda i: f"Output{i}")
-        return self.structure(self.plan.out_tree, iter(outputs))
+    def written(self) -> str:
+        """Return the flat outputs of an adapted function as the items of a tuple."""
+        views = self.views(self.outputs, self.plan.out_dtypes)
+        return "".join(f"hand_out({view}, Output{i}), " for i, view in enumerate(views))
 
-    def handed_out(self) -> str:
-        """Return the flat outputs as the items of a tuple."""
-        outputs = self.views(self.outputs, self.plan.out_dtypes, lambda i: f"Output{i}")
-        return "".join(f"{output}, " for output in outputs)
-
-    def views(
-        self, arrays: Sequence[str], dtypes: Sequence[np.dtype], kind: Callable[[int], str] | None
-    ) -> list[str]:
-        """Return expressions of the arrays as the callback sees them: in their dtype, as a kind of buffer."""
-        seen = [f"{array}{self.seen_as(dtype)}" for array, dtype in zip(arrays, dtypes, strict=True)]
-        return seen if kind is None else [f"{view}.view({kind(i)})" for i, view in enumerate(seen)]
+    def views(self, arrays: Sequence[str], dtypes: Sequence[np.dtype]) -> list[str]:
+        """Return expressions of the arrays as the callback sees them: in their dtype."""
+        return [f"{array}{self.seen_as(dtype)}" for array, dtype in zip(arrays, dtypes, strict=True)]
 
     def seen_as(self, dtype: np.dtype) -> str:
         """Return the view that undoes XLA's widening of 2- and 4-bit types to 8 bits."""

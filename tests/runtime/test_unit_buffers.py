@@ -23,12 +23,12 @@ def raw(values: Any, dtype: Any = np.float32) -> np.ndarray:
 
 def as_input(values: Any, dtype: Any = np.float32, x64: bool = False) -> Buffer:
     array = HostArray.input_of(np.asarray(values, dtype)).__array__()
-    return array.view(buffers.input_class(x64))
+    return buffers.hand_out(array, buffers.input_class(x64))
 
 
 def as_output(shape: Any, dtype: Any = np.float32, index: int = 0, x64: bool = False) -> Output:
     array = raw(np.zeros(shape), dtype)
-    return array.view(buffers.output_class(index, x64, array.shape, array.dtype))
+    return buffers.hand_out(array, buffers.output_class(index, x64, array.shape, array.dtype))
 
 
 DERIVED: list[Callable[[Any], Any]] = [
@@ -77,6 +77,31 @@ DERIVED: list[Callable[[Any], Any]] = [
     np.asarray,
     lambda x: np.asarray(x, dtype=np.float64),
 ]
+
+
+KEPT_SUBCLASSES: list[Callable[[Any], Any]] = [
+    lambda x: np.array(x, subok=True),
+    lambda x: np.array(x, subok=True, dtype=np.float64),
+    lambda x: np.lib.stride_tricks.as_strided(x, subok=True),
+    np.ndarray.copy,
+    lambda x: np.ndarray.__getitem__(x, 0),
+]
+
+
+@pytest.mark.parametrize("i", range(len(KEPT_SUBCLASSES)))
+@pytest.mark.parametrize("kind", ["input", "output"])
+def test_what_numpy_derives_with_subclasses_is_no_buffer(i: int, kind: str) -> None:
+    buffer: Any = as_input(np.ones((2, 2))) if kind == "input" else as_output((2, 2))
+    derived, expected = KEPT_SUBCLASSES[i](buffer), KEPT_SUBCLASSES[i](np.array(buffer))
+    assert isinstance(derived, np.ndarray)
+    assert not isinstance(derived, Buffer)
+    assert repr(derived) == repr(expected)
+    assert type(derived + 1) is type(derived * derived) is np.ndarray
+    assert type(derived.sum()) is type(expected.sum())
+    assert type(pickle.loads(pickle.dumps(derived))) is np.ndarray
+    if derived.flags.writeable:
+        derived[...] = [0]  # not strict
+        assert not derived.any()
 
 
 @pytest.mark.parametrize("i", range(len(DERIVED)))
