@@ -19,11 +19,16 @@ _ARRAY_METHODS: Final = frozenset(
     "clip round dot argmax argmin argsort trace".split()
 )
 _JNP_OTHER: Final = frozenset(
-    "split array_split hsplit vsplit dsplit meshgrid unique nonzero where shape ndim size broadcast_arrays "
-    "histogram histogram2d histogramdd frexp modf divmod unravel_index tril_indices triu_indices ix_ "
-    "broadcast_shapes result_type dtype finfo iinfo promote_types can_cast issubdtype vectorize "
-    "apply_along_axis piecewise select load save set_printoptions".split()
+    "split array_split hsplit vsplit dsplit meshgrid unique unique_all unique_counts unique_inverse "
+    "unique_values nonzero where shape ndim size broadcast_arrays gradient atleast_1d atleast_2d atleast_3d "
+    "unstack polydiv diag_indices diag_indices_from tril_indices tril_indices_from triu_indices "
+    "triu_indices_from mask_indices indices einsum_path printoptions get_printoptions set_printoptions "
+    "array_repr array_str array2string histogram histogram2d histogramdd frexp modf divmod unravel_index ix_ "
+    "sici fresnel broadcast_shapes result_type dtype finfo iinfo promote_types can_cast issubdtype isdtype "
+    "vectorize apply_along_axis apply_over_axes piecewise select load save savez ndarray iscomplexobj "
+    "isrealobj isscalar iterable frompyfunc ufunc".split()
 )
+_MORE_RESULTS: Final = frozenset({"returned", "retstep", "full", "cov", "return_indices", "sparse"})
 _DTYPES: Final = frozenset("int8 int16 int32 uint8 uint16 uint32 float16 bfloat16 float32 complex64".split())
 _FLOAT_SAMPLERS: Final = frozenset({"jax.random.normal", "jax.random.uniform"})
 _DEPTH: Final = 5
@@ -172,11 +177,12 @@ def argument(node: ast.expr, module: Module, depth: int = 0) -> Argument:
     match node:
         case ast.Constant(value=bool() | int() | float() | complex()):
             return Argument("array")
-        case ast.BinOp(left=left, right=right):
+        case ast.BinOp(op=op, left=left, right=right):
             # A sparse matrix has operators, too, so both sides must be arrays.
             sides = [argument(side, module, depth + 1) for side in (left, right)]
             if all(side.form == "array" for side in sides):
-                return Argument("array", sides[0].dtype if sides[0].dtype == sides[1].dtype else None)
+                kept = isinstance(op, ast.Add | ast.Sub | ast.Mult) and sides[0].dtype == sides[1].dtype
+                return Argument("array", sides[0].dtype if kept else None)
         case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
             return argument(operand, module, depth + 1)
         case ast.Attribute(value=value, attr="T" | "mT"):
@@ -193,7 +199,12 @@ def argument(node: ast.expr, module: Module, depth: int = 0) -> Argument:
 def _of_call(node: ast.Call, module: Module, depth: int) -> Argument:
     origin = module.origin(node.func) or ""
     prefix, _, name = origin.rpartition(".")
-    if prefix in ("jax.numpy", "jax.nn", "jax.scipy.special") and name not in _JNP_OTHER:
+    asked_for_more = any(keyword.arg in _MORE_RESULTS or keyword.arg is None for keyword in node.keywords)
+    if (
+        prefix in ("jax.numpy", "jax.nn", "jax.scipy.special")
+        and name not in _JNP_OTHER
+        and not asked_for_more
+    ):
         return Argument("array", _made_dtype(node, name, module))
     if origin in _FLOAT_SAMPLERS and not node.keywords:
         return Argument("array", "float")

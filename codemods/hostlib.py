@@ -27,6 +27,18 @@ UFUNCS: Final = _qualified(
     "trunc vecdot",
 )
 
+BINARY: Final = _qualified(
+    "numpy",
+    "add arctan2 atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor copysign "
+    "divide divmod equal float_power floor_divide fmax fmin fmod gcd greater greater_equal heaviside hypot lcm "
+    "ldexp left_shift less less_equal logaddexp logaddexp2 logical_and logical_or logical_xor matmul maximum "
+    "minimum mod multiply nextafter not_equal pow power remainder right_shift subtract true_divide vecdot",
+)
+# Write into their first argument.
+WRITES_FIRST: Final = _qualified(
+    "numpy", "copyto put place putmask fill_diagonal put_along_axis random.shuffle"
+)
+
 CONVERTING: Final = frozenset(
     {"numpy.asarray", "numpy.array", "numpy.ascontiguousarray", "numpy.asfortranarray"}
 )

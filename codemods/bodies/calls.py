@@ -175,9 +175,19 @@ class Calls(Expressions):
                 # Some of SciPy's write through an array that is read-only.
                 for argument in node.args:
                     self.write_and_escape(self.value(argument, frame), node)
+        written += [self.value(node.args[index], frame) for index in self._written_positions(node)]
         for value in written:
             self.note_write(value, node)
         return join(written)
+
+    def _written_positions(self, node: ast.Call) -> range:
+        """The positional arguments that a function of NumPy writes into."""
+        origin = self.module.origin(node.func) or ""
+        if origin in hostlib.WRITES_FIRST or origin.removesuffix(".at") in hostlib.UFUNCS - {origin}:
+            return range(min(1, len(node.args)))
+        if origin in hostlib.UFUNCS:
+            return range(2 if origin in hostlib.BINARY else 1, len(node.args))
+        return range(0)
 
     def _numpy_result(self, values: Sequence[Value], *, fresh: bool, is_array: bool) -> Value:
         for value in values:

@@ -251,7 +251,8 @@ class Interpreter(Calls):
     def _augment(self, node: ast.AugAssign, target: ast.Name, value: Value, frame: Frame) -> None:
         old = self.look_up(target.id, frame)
         if old.places:
-            self.put_in(old, self.iterated(value), node, f"`{target.id}`")
+            added = self.element(value) if isinstance(node.op, ast.BitOr) else self.iterated(value)
+            self.put_in(old, added, node, f"`{target.id}`")
             return
         if old.view:
             self.write_into(old, node, rebinds=True)

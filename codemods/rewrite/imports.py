@@ -98,7 +98,7 @@ class Imports:
         return around[-1].lineno if around else 1 << 30
 
     def _above(self, node: ast.AST, library: str) -> ast.stmt:
-        """The statement that needs a local import in front of it, or one that has it and surely runs before."""
+        """The statement to import in front of: the one that needs it, or one that surely runs before it."""
         statement = self._module.statement(node)
         inner: ast.AST = statement
         while isinstance(inner, ast.stmt):
