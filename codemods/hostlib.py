@@ -16,24 +16,24 @@ def _qualified(prefix: str, names: str) -> frozenset[str]:
 
 UFUNCS: Final = _qualified(
     "numpy",
-    "abs absolute acos acosh add arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 "
-    "atanh bitwise_and bitwise_count bitwise_invert bitwise_left_shift bitwise_not bitwise_or "
-    "bitwise_right_shift bitwise_xor cbrt ceil conj conjugate copysign cos cosh deg2rad degrees divide "
-    "divmod equal exp exp2 expm1 fabs float_power floor floor_divide fmax fmin fmod frexp gcd greater "
-    "greater_equal heaviside hypot invert isfinite isinf isnan lcm ldexp left_shift less less_equal log "
-    "log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or logical_xor "
-    "matmul maximum minimum mod modf multiply negative nextafter not_equal positive pow power rad2deg radians reciprocal "
-    "remainder right_shift rint sign signbit sin sinh spacing sqrt square subtract tan tanh true_divide "
-    "trunc vecdot",
+    "abs absolute acos acosh add arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan "
+    "atan2 atanh bitwise_and bitwise_count bitwise_invert bitwise_left_shift bitwise_not bitwise_or "
+    "bitwise_right_shift bitwise_xor cbrt ceil conj conjugate copysign cos cosh deg2rad degrees "
+    "divide divmod equal exp exp2 expm1 fabs float_power floor floor_divide fmax fmin fmod frexp gcd "
+    "greater greater_equal heaviside hypot invert isfinite isinf isnan lcm ldexp left_shift less "
+    "less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or "
+    "logical_xor matmul maximum minimum mod modf multiply negative nextafter not_equal positive pow "
+    "power rad2deg radians reciprocal remainder right_shift rint sign signbit sin sinh spacing sqrt "
+    "square subtract tan tanh true_divide trunc vecdot",
 )
 
 BINARY: Final = _qualified(
     "numpy",
     "add arctan2 atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor "
-    "copysign divide divmod equal float_power floor_divide fmax fmin fmod gcd greater greater_equal heaviside "
-    "hypot lcm ldexp left_shift less less_equal logaddexp logaddexp2 logical_and logical_or logical_xor "
-    "matmul maximum minimum mod multiply nextafter not_equal pow power remainder right_shift subtract "
-    "true_divide vecdot",
+    "copysign divide divmod equal float_power floor_divide fmax fmin fmod gcd greater greater_equal "
+    "heaviside hypot lcm ldexp left_shift less less_equal logaddexp logaddexp2 logical_and logical_or "
+    "logical_xor matmul maximum minimum mod multiply nextafter not_equal pow power remainder "
+    "right_shift subtract true_divide vecdot",
 )
 # Write into their first argument.
 WRITES_FIRST: Final = _qualified(
