@@ -87,7 +87,7 @@ FRESH_MAKERS: Final = _qualified("numpy", "zeros ones empty full arange eye iden
 ARRAY_MAKERS: Final = FRESH_MAKERS | _qualified(
     "numpy",
     "sum prod max min amax amin mean std var cumsum cumprod argmax argmin argsort searchsorted clip round "
-    "around take repeat diff any all choose compress digitize trace take_along_axis",
+    "around take repeat any all choose compress digitize trace take_along_axis",
 )
 
 # Defers to the argument's own method or indexing, with the same values whoever computes.
@@ -98,7 +98,7 @@ INQUIRIES: Final = _qualified("numpy", "shape ndim size")
 # Of the functions above that are no ufuncs, those whose positional arguments are all arrays.
 SEVERAL_ARRAYS: Final = _qualified(
     "numpy",
-    "allclose append array_equal average convolve correlate cross dot einsum inner interp intersect1d "
+    "allclose append array_equal convolve correlate cross dot einsum inner interp intersect1d "
     "isclose isin kron lexsort outer polyadd polymul polysub polyval select setdiff1d setxor1d tensordot "
     "union1d vdot where broadcast_arrays linalg.solve linalg.lstsq",
 )

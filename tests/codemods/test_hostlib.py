@@ -82,7 +82,7 @@ ZERO_D = np.array(2.5, np.float32)
 NUMBERS = (F, J, B, C, R, ZERO_D)
 
 NUMPY_SAMPLES: dict[str, list[Call]] = {
-    "allclose": [call(F, G), call(F, F, rtol=UP[0])],
+    "allclose": [call(F, G), call(F, F, UP[:1], UP[:1])],
     "angle": [call(C), call(F), call(C, deg=True)],
     "append": [call(F, G), call(F, J), call(R, R, axis=0), call(F, ZERO_D)],
     "array_equal": [call(F, F), call(F, G), call(NAN, NAN, equal_nan=True)],
@@ -114,7 +114,7 @@ NUMPY_SAMPLES: dict[str, list[Call]] = {
     "insert": [call(F, 2, ZERO_D), call(F, N, G), call(R, 1, V, axis=0), call(F, [1, 3], G[:2])],
     "interp": [call(F, UP, G), call(ZERO_D, UP, G), call(F, UP, C), call(F, UP, G, period=3.0)],
     "intersect1d": [call(J, N), call(F, G), call(J, N, return_indices=True)],
-    "isclose": [call(F, G), call(NAN, NAN, equal_nan=True), call(F, 0.25)],
+    "isclose": [call(F, G), call(F, G, ZERO_D, UP), call(NAN, NAN, equal_nan=True), call(F, 0.25)],
     "isin": [call(J, N), call(F, [2.0, 0.25]), call(F, G, invert=True)],
     "isneginf": [call(F), call(numbers("float32"))],
     "isposinf": [call(F), call(numbers("float32"))],
@@ -225,7 +225,7 @@ NUMPY_SAMPLES: dict[str, list[Call]] = {
     "linalg.eigvals": [call(M), call(M + np.triu(M))],
     "linalg.eigvalsh": [call(M)],
     "linalg.inv": [call(M), call(np.stack([M, -M]))],
-    "linalg.lstsq": [call(M, V), call(R.T, V)],
+    "linalg.lstsq": [call(M, V), call(R.T, V), call(M, V, UP[0:1].reshape(()))],
     "linalg.matrix_norm": [call(R), call(R, ord=1, keepdims=True)],
     "linalg.matrix_power": [call(M, 3), call(M, -1), call(M, 0), call(M, 1)],
     "linalg.matrix_rank": [call(M), call(R), call(M, ZERO_D)],
@@ -538,7 +538,72 @@ def test_scalar_types_may_return_their_argument_itself():
     assert np.shares_memory(np.float32(view), view)
 
 
+def test_functions_of_several_arrays_are_known_ones_and_have_a_sample_of_several():
+    assert hostlib.SEVERAL_ARRAYS <= hostlib.FRESH | hostlib.VIEWING
+    for name in hostlib.SEVERAL_ARRAYS:
+        samples = NUMPY_SAMPLES[name.removeprefix("numpy.")]
+        assert any(
+            len([leaf for leaf in leaves(list(args)) if isinstance(leaf, np.ndarray)]) > 1
+            for args, _ in samples
+        )
+
+
+# Functions that ask their argument, called on NumPy's arrays: each with what may make it return its argument.
+MAKER_SAMPLES: dict[str, list[Call]] = {
+    **{name: [call(3), call((2, 3))] for name in ("zeros", "ones", "empty")},
+    **{name: [call(3)] for name in ("arange", "eye", "identity", "tri")},
+    "full": [call(3, ZERO_D), call((2, 8), F)],
+    "linspace": [call(0, 1, 3), call(V, W, 1)],
+    **{
+        name: [call(F), call(R, axis=()), call(J), call(ZERO_D)]
+        for name in ("sum", "prod", "max", "min", "amax", "amin")
+    },
+    **{name: [call(F), call(R, axis=()), call(J)] for name in ("mean", "std", "var", "any", "all")},
+    **{
+        name: [call(F), call(F[:1]), call(J)] for name in ("cumsum", "cumprod", "argmax", "argmin", "argsort")
+    },
+    "searchsorted": [call(UP, F), call(UP, ZERO_D)],
+    "clip": [call(F, 0, 1), call(F, None, 99), call(J, -99, 99)],
+    **{name: [call(F), call(F, 9), call(J), call(J, 2)] for name in ("round", "around")},
+    "take": [call(F, [0, 1]), call(F, np.arange(8)), call(F, 0)],
+    "repeat": [call(F, 1), call(F, 2)],
+    "choose": [call([0], [F[:1]]), call(N[:2] % 2, [F[:2], G[:2]])],
+    "compress": [call([True] * 8, F), call([True], R, axis=0)],
+    "digitize": [call(F, UP), call(J, UP)],
+    "trace": [call(M), call(np.stack([M, M]))],
+    "take_along_axis": [call(F, np.arange(8), 0)],
+}
+
+
+def test_every_maker_has_a_sample():
+    assert {f"numpy.{name}" for name in MAKER_SAMPLES} == hostlib.ARRAY_MAKERS
+    assert hostlib.FRESH_MAKERS <= hostlib.ARRAY_MAKERS
+
+
+@pytest.mark.parametrize("name", sorted(MAKER_SAMPLES))
+def test_makers_share_no_memory_with_numpys_arrays(name: str):
+    for sample in MAKER_SAMPLES[name]:
+        arguments = mapped(as_view, sample)
+        result = outcome(function_named(f"numpy.{name}"), arguments)
+        assert not isinstance(result, Exception), result
+        assert not memory_shared(result, arguments)
+
+
 # ------------------------------------------------------------------------------- SciPy
+
+
+@pytest.mark.parametrize("module", hostlib.WRITING_MODULES)
+def test_writing_modules_are_not_safe(module: str):
+    assert hostlib.is_safe("scipy.linalg.inv") and hostlib.is_safe("scipy.special.jv")
+    assert not hostlib.is_safe(f"{module}anything")
+    importlib.import_module(module.removesuffix("."))
+
+
+def test_blas_writes_through_a_read_only_array():
+    """The reason for the table."""
+    view = as_view(np.ones(3, np.float32))
+    scipy.linalg.blas.sscal(3.0, view)
+    assert (view == 3).all()
 
 
 def special_arguments(function: np.ufunc) -> Iterator[Call]:
@@ -835,6 +900,14 @@ def test_mapping_methods_are_those_of_a_dict_that_take_nothing_and_keep_it_as_it
         assert box == {"a": 1}
 
 
+def test_attributes_of_jax_are_those_of_its_arrays_and_of_no_others():
+    array = jnp.ones(1)
+    common = {"device"}  # of the array API, which NumPy has come to follow; its value differs
+    for name in hostlib.JAX_ATTRIBUTES:
+        assert hasattr(array, name) or hasattr(type(array), name), name
+        assert not hasattr(np.ndarray, name) or name in common
+
+
 # ------------------------------------------------------------------------------- builtins and math
 
 
@@ -934,6 +1007,12 @@ def test_dtype_names_of_jax_exist_in_every_supported_release():
     for name in hostlib.JAX_DTYPES - {"jax.numpy.float8_e4m3fn", "jax.numpy.float8_e5m2"}:
         assert hasattr(jnp, name.removeprefix("jax.numpy."))
     assert np.dtype(ml_dtypes.float8_e5m2) == jnp.dtype("float8_e5m2")
+
+
+def test_maps_over_pytrees_are_jaxs_own():
+    assert "jax.tree.map" in hostlib.TREE_MAPS
+    for name in hostlib.TREE_MAPS - {"jax.tree_map"}:  # gone from newer releases
+        assert function_named(name)(np.asarray, {"a": [as_jax(F)]})["a"][0].tolist() == F.tolist()
 
 
 def test_plain_contexts_let_exceptions_pass_and_exist():
