@@ -8,6 +8,8 @@ from __future__ import annotations
 import ast
 import textwrap
 
+import jax.numpy as jnp
+import numpy as np
 import pytest
 
 from codemods.bodies import Argument, BodyReport, Use, analyse
@@ -973,3 +975,58 @@ def test_mutual_recursion_ends():
 
 def test_kinds_of_use_are_ordered_by_what_they_need():
     assert Use.INQUIRY < Use.CONVERTED < Use.PIECE_CONVERTED < Use.NUMPY < Use.OTHER
+
+
+# ------------------------------------------------------------------------------- what both really answer
+
+EXPRESSIONS = (
+    "x + 1; 2 * x; x - 127; 5 - x; x * 0.5; 0.1 + x; x - 2.5; x + x; x - x; x * x; x + y; x * y; x - y; -x; "
+    "~x; +x; x > 0; x == 1; 0 <= x; x < 7; x >= 127; x < 0.1; x != 0.5; x == x; x < y; x != y; 0 < x < y; "
+    "x[0]; x[-1]; x[::2]; x[1:4]; x[..., None]; x.T; x.real; x.imag; x.reshape(-1, 1); x.copy(); not x[0]; max(x); "
+    "sorted(x)"
+).split("; ")
+DTYPES = "bool int4 uint4 int8 uint8 int16 uint16 int32 uint32 float16 bfloat16 float32 complex64".split()
+
+
+def values(dtype: str, seed: int) -> np.ndarray:
+    """Numbers of a dtype, extremes among them; no subnormal ones, which JAX flushes to zero."""
+    rng = np.random.default_rng(seed)
+    kind = jnp.dtype(dtype)
+    if kind == np.bool_:
+        return rng.random(64) > 0.5
+    if jnp.issubdtype(kind, jnp.integer):
+        info = jnp.iinfo(kind)
+        return rng.integers(int(info.min), int(info.max), 64, endpoint=True).astype(kind)
+    found = rng.normal(size=64) * 10.0 ** rng.integers(-2, 3, 64)
+    if jnp.issubdtype(kind, jnp.complexfloating):
+        return (found + 1j * found[::-1]).astype(kind)
+    found[:3] = [np.inf, -np.inf, 0.0]
+    return found.astype(kind)
+
+
+def answers(expression: str, **arrays: object) -> object:
+    """The bits of an expression's value, or None where it raises."""
+    try:
+        with np.errstate(all="ignore"):
+            found = eval(expression, {}, arrays)
+    except Exception:  # noqa: BLE001  # JAX and NumPy raise errors of many types
+        return None
+    parts = found if isinstance(found, list) else [found]
+    return [(str(a.dtype), a.shape, a.tobytes()) for a in map(np.asarray, parts)]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("known", [True, False], ids=["known", "unknown"])
+def test_accepted_arithmetic_has_the_same_bits(dtype: str, known: bool):
+    """Whatever is no obstacle for arrays of a known dtype, or of any, gives what it gave."""
+    given = Argument("array", dtype if known else None)
+    x, y = values(dtype, 1), values(dtype, 2)
+    accepted = 0
+    for expression in EXPRESSIONS:
+        if obstacle(f"return {expression}", x=given, y=given) is not None:
+            continue
+        accepted += 1
+        original = answers(expression, x=jnp.asarray(x), y=jnp.asarray(y))
+        if original is not None:
+            assert answers(expression, x=x, y=y) == original, expression
+    assert accepted > 15
