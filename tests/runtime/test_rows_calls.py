@@ -523,3 +523,26 @@ class TestThreads:
 
         function = jax.jit(bufcb.buffer_callback(outer, F4))
         np.testing.assert_array_equal(function(jnp.ones(4)), np.full(4, 3.0))
+
+
+def test_a_failing_pure_callback_is_logged_as_by_jax(caplog: pytest.LogCaptureFixture) -> None:
+    def fail(x: Any) -> Any:
+        raise LookupError("no such entry")
+
+    messages = []
+    for pure_callback in (jax.pure_callback, bufcb.pure_callback):
+        with pytest.raises(jax.errors.JaxRuntimeError, match="LookupError: no such entry"):
+            jax.block_until_ready(pure_callback(fail, F4, jnp.ones(4)))
+        messages.append([(record.levelname, record.getMessage()) for record in caplog.records])
+        assert "LookupError: no such entry" in caplog.text
+        caplog.clear()
+    assert messages[0] == messages[1] == [("ERROR", "jax.pure_callback failed")]
+
+
+@pytest.mark.parametrize("arrays", ["numpy", "jax"])
+def test_a_numpy_argument_compiles_nothing_but_the_call(arrays: Any) -> None:
+    call = bufcb.buffer_callback(bufcb.adapt(np.tanh, arrays), jax.ShapeDtypeStruct((3, 7), jnp.float32))
+    compilations.clear()
+    for _ in range(3):
+        jax.block_until_ready(call(np.ones((3, 7), np.float32)))
+    assert len(compilations) == 1

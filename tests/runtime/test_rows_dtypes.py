@@ -68,8 +68,11 @@ def reversed_values(x: np.ndarray) -> np.ndarray:
     return x.reshape(-1)[::-1].reshape(x.shape)
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    # How elements are packed depends on the shape, for those that are packed.
+    [(name, shape) for name in NAMES for shape in (SHAPES if name in (*NARROW, "float32") else [(), (3, 5)])],
+)
 def test_round_trip(name: str, shape: tuple[int, ...]) -> None:
     x = values(name, shape)
     call = bufcb.buffer_callback(reverse_into, jax.ShapeDtypeStruct(shape, x.dtype))

@@ -235,6 +235,24 @@ class TestDerivatives:
         assert str(seen.value).startswith(TRANSPOSE_TEXT)
         assert "double_into" in str(seen.value)
 
+    @pytest.mark.parametrize(
+        ("transform", "error"),
+        [
+            (lambda f: jax.grad(lambda x: f(x) * 1.0), ValueError),
+            (lambda f: jax.linear_transpose(f, SCALAR), ValueError),
+            (lambda f: lambda x: jax.vmap(f)(x[None]), NotImplementedError),
+        ],
+        ids=["jvp", "transpose", "vmap"],
+    )
+    def test_pure_callback_has_the_texts_of_its_namesake(self, transform: Any, error: Any) -> None:
+        texts = []
+        for pure_callback in (jax.pure_callback, bufcb.pure_callback):
+            with pytest.raises(error) as seen:
+                transform(lambda x, call=pure_callback: call(np.sin, SCALAR, x))(jnp.float32(1))
+            texts.append(str(seen.value))
+        assert texts[1].startswith(texts[0].rstrip("."))
+        assert "ure" in texts[0]
+
     def test_the_same_texts_as_upstream(self) -> None:
         from jax.experimental.buffer_callback import buffer_callback
 

@@ -1,6 +1,10 @@
 """The host path: on several devices, and with `sharding=`."""
 
-from collections.abc import Callable
+import json
+import os
+import subprocess
+import sys
+import textwrap
 from typing import Any
 
 import jax
@@ -87,12 +91,61 @@ EXPECTED = {"once for sharded inputs": "True [(8,)]", "side effects run if unuse
 EXPECTED |= {"pure ones do not": "True []", "on the device asked for": "True [(8,)]"}
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_four_devices(program: str, script: Callable[..., Any]) -> None:
-    source = FOUR_DEVICES + PROGRAMS[program].replace("\n    ", "\n")
-    done = script(source, XLA_FLAGS="--xla_force_host_platform_device_count=4")
+def _separately(programs: dict[str, str]) -> str:
+    """Source that runs each program in a namespace of its own and prints its last line, or its error."""
+    return textwrap.dedent(FOUR_DEVICES) + textwrap.dedent(f"""
+        import contextlib, io, json, traceback
+
+        common, results = dict(globals()), {{}}
+        for name, source in { ({name: textwrap.dedent(text) for name, text in programs.items()})!r}.items():
+            printed = io.StringIO()
+            seen.clear()
+            try:
+                with contextlib.redirect_stdout(printed):
+                    exec(source, dict(common))
+                results[name] = printed.getvalue().strip()
+            except BaseException:
+                results[name] = traceback.format_exc()
+        print(json.dumps(results))
+    """)
+
+
+@pytest.fixture(scope="module")
+def on_four_devices() -> dict[str, str]:
+    """What each program prints; one process for all, since a process takes seconds to start."""
+    done = subprocess.run(
+        [sys.executable, "-c", _separately(PROGRAMS)],
+        env={
+            **os.environ,
+            "JAX_PLATFORMS": "cpu",
+            "XLA_FLAGS": "--xla_force_host_platform_device_count=4",
+        },
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip().splitlines()[-1] == EXPECTED.get(program, "True True")
+    printed: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
+    return printed
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_four_devices(program: str, on_four_devices: dict[str, str]) -> None:
+    assert on_four_devices[program] == EXPECTED.get(program, "True True")
+
+
+def test_arguments_on_two_meshes() -> None:
+    """The lowering is not told the devices, or JAX would refuse programs of several meshes."""
+    meshes = [
+        jax.make_mesh((1, 1), tuple(names), axis_types=(jax.sharding.AxisType.Auto,) * 2)
+        for names in ("ab", "xy")
+    ]
+    x, y = (
+        jax.device_put(jnp.ones((2, 4)), jax.NamedSharding(mesh, jax.P(*mesh.axis_names))) for mesh in meshes
+    )
+    call = bufcb.buffer_callback(bufcb.adapt(np.negative), jax.ShapeDtypeStruct(x.shape, x.dtype))
+    np.testing.assert_array_equal(jax.jit(lambda x, y: call(x + y))(x, y), np.full((2, 4), -2))
 
 
 @pytest.mark.parametrize("dtype", [jnp.float32, jnp.bfloat16, jnp.int4, jnp.bool_])
