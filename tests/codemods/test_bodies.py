@@ -982,8 +982,8 @@ def test_kinds_of_use_are_ordered_by_what_they_need():
 EXPRESSIONS = (
     "x + 1; 2 * x; x - 127; 5 - x; x * 0.5; 0.1 + x; x - 2.5; x + x; x - x; x * x; x + y; x * y; x - y; -x; "
     "~x; +x; x > 0; x == 1; 0 <= x; x < 7; x >= 127; x < 0.1; x != 0.5; x == x; x < y; x != y; 0 < x < y; "
-    "x[0]; x[-1]; x[::2]; x[1:4]; x[..., None]; x.T; x.real; x.imag; x.reshape(-1, 1); x.copy(); not x[0]; max(x); "
-    "sorted(x)"
+    "x[0]; x[-1]; x[::2]; x[1:4]; x[..., None]; x.T; x.real; x.imag; x.reshape(-1, 1); x.copy(); "
+    "not x[0]; max(x); sorted(x)"
 ).split("; ")
 DTYPES = "bool int4 uint4 int8 uint8 int16 uint16 int32 uint32 float16 bfloat16 float32 complex64".split()
 
