@@ -985,7 +985,7 @@ EXPRESSIONS = (
     "x[0]; x[-1]; x[::2]; x[1:4]; x[..., None]; x.T; x.real; x.imag; x.reshape(-1, 1); x.copy(); "
     "not x[0]; max(x); sorted(x)"
 ).split("; ")
-DTYPES = "bool int4 uint4 int8 uint8 int16 uint16 int32 uint32 float16 bfloat16 float32 complex64".split()
+DTYPES = "bool int4 int8 uint32 int32 float16 bfloat16 float32 complex64".split()
 
 
 def values(dtype: str, seed: int) -> np.ndarray:
