@@ -1,0 +1,97 @@
+"""The call sites of one callback, and what the steps that decide on them share."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from typing import Final
+
+from codemods.arguments import Supplied
+from codemods.bodies import BodyReport, Obstacle, Use
+from codemods.free_names import FreeNames
+from codemods.model import Diagnostic, Options
+from codemods.names import Module, parameters
+from codemods.project import Project
+from codemods.resolve import Resolved
+from codemods.sites import CallSite
+from codemods.source import SourceFile
+from codemods.specs import Spec
+
+MAY_BE_TREE: Final = frozenset({Use.OTHER, Use.PIECE_CONVERTED})
+
+
+class Adapted(Exception):
+    """A group of call sites cannot be rewritten."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic.code)
+        self.diagnostic = diagnostic
+
+
+@dataclasses.dataclass(frozen=True, eq=False, slots=True)
+class Context:
+    """The module at hand, and everything that is asked about it."""
+
+    source: SourceFile
+    module: Module
+    project: Project
+    options: Options
+    free: FreeNames
+
+
+@dataclasses.dataclass(frozen=True, eq=False, slots=True)
+class Group:
+    """The call sites of one callback.
+
+    Attributes:
+      calls: each call site, with what its callback expression was resolved to.
+    """
+
+    function: ast.FunctionDef | ast.Lambda
+    calls: tuple[tuple[CallSite, Resolved], ...]
+
+    @property
+    def resolved(self) -> Resolved:
+        return self.calls[0][1]
+
+    @property
+    def position(self) -> int:
+        """How many parameters come before the buffers: what a method or a `partial` binds."""
+        return self.resolved.implicit + self.resolved.bound.positional
+
+    @property
+    def bound_by_name(self) -> frozenset[str]:
+        """The keywords that any `partial` binds."""
+        return frozenset().union(*(r.bound.keywords for _, r in self.calls))
+
+    def buffer_names(self, free: FreeNames, taken: frozenset[str]) -> tuple[str, str, bool]:
+        """Names for the buffers, and whether they must be positional-only."""
+        keywords = {k.arg for site, _ in self.calls for k in site.keywords if k.arg} | self.bound_by_name
+        arguments = self.function.args
+        named = {p.arg for p in parameters(arguments)}
+        clash = arguments.kwarg is not None or bool(arguments.vararg and keywords - named)
+        taken = taken | (frozenset() if clash else frozenset(keywords))
+        context = free.choose(("ctx", "context", "callback_context"), taken)
+        out = free.choose(("out", "out_buffer", "output_buffer"), taken | {context})
+        return context, out, clash
+
+
+@dataclasses.dataclass(frozen=True, eq=False, slots=True)
+class Findings:
+    """What is known of a group's callback once its body has been followed.
+
+    Attributes:
+      supplied: the parameters that call sites supply.
+      report: what the body does with them.
+      spec: the structure of the result, the same for every call site.
+    """
+
+    supplied: dict[str, Supplied]
+    report: BodyReport
+    spec: Spec
+
+
+def of_obstacle(obstacle: Obstacle) -> Diagnostic:
+    """What a user is told of an obstacle in a callback's body."""
+    line = getattr(obstacle.node, "lineno", 0)
+    return Diagnostic(obstacle.code, f"{obstacle.reason} (line {line})", obstacle.way_out)

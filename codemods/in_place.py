@@ -1,0 +1,225 @@
+"""Whether a callback can be rewritten where it stands, and how."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from codemods.arguments import Supplied
+from codemods.bodies import BodyReport, Obstacle, Usage, Use
+from codemods.groups import MAY_BE_TREE, Adapted, Context, Findings, Group, of_obstacle
+from codemods.hoisting import why_not_hoisted
+from codemods.model import Diagnostic
+from codemods.names import FunctionNode, is_private, parameters
+from codemods.plans import Conversion, FunctionPlan, How, ReturnForm, ReturnPlan
+from codemods.returns import form_of, plan_returns
+
+_NEEDS_NONE: Final = frozenset({Use.INQUIRY, Use.CONVERTED, Use.PIECE_CONVERTED})
+
+
+class InPlace:
+    """Plans the rewrite of one callback's own definition."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    def is_possible(self, group: Group) -> bool:
+        """Whether every reference of the callback is one of these call sites."""
+        function, resolved = group.function, group.resolved
+        if isinstance(function, ast.Lambda):
+            self._check_lambda(group)
+            return True
+        references = {r.reference for _, r in group.calls}
+        if resolved.owner is not None:
+            return self._method_in_place(function.name, references, resolved.owner)
+        scope = (
+            self.context.module.home(function.name, self.context.module.scopes[function])
+            or self.context.module.scopes[function]
+        )
+        if any(use not in references for use in self.context.module.references(function.name, scope)):
+            return False
+        nested = any(s.is_function for s in scope.enclosing())
+        if nested:
+            return True
+        return self._free_to_change(function.name)
+
+    def _method_in_place(self, name: str, references: set[ast.expr], owner: ast.ClassDef) -> bool:
+        by_name = self.context.module.references(name, self.context.module.opened[owner])
+        uses = [*self.context.module.attributes.get(name, ()), *by_name]
+        return all(use in references for use in uses) and self._free_to_change(name)
+
+    def _free_to_change(self, name: str) -> bool:
+        if not (is_private(name) or self.context.options.public):
+            return False
+        if name.startswith("__") or self.context.module.spells(name):
+            return False
+        return not self.context.project.used_elsewhere(name, self.context.source.path)
+
+    def _check_lambda(self, group: Group) -> None:
+        function = group.function
+        assert isinstance(function, ast.Lambda)
+        if any(r.via for _, r in group.calls):
+            self._check_variable(function)
+            return
+        reason = why_not_hoisted(function, self.context.module, self.context.source)
+        if reason:
+            raise Adapted(Diagnostic("BC108", reason, "Write it as a `def` to have it rewritten."))
+
+    def _check_variable(self, function: ast.Lambda) -> None:
+        """A lambda bound to a name is replaced where it stands, if its assignment has a line of its own."""
+        parent = self.context.module.parents[function]
+        if (
+            not isinstance(parent, ast.Assign)
+            or not self._alone(parent)
+            or self.context.module.enclosing_class(parent)
+        ):
+            raise Adapted(
+                Diagnostic(
+                    "BC108", "The lambda's assignment is not a line of its own.", "Write it as a `def`."
+                )
+            )
+        target = parent.targets[0]
+        assert isinstance(target, ast.Name)
+        if self.context.module.scopes[parent] is self.context.module.root and not self._free_to_change(
+            target.id
+        ):
+            raise Adapted(
+                Diagnostic(
+                    "BC108", f"`{target.id}` is public, so others may call it.", "Write it as a `def`."
+                )
+            )
+
+    def _alone(self, statement: ast.stmt) -> bool:
+        """Whether a statement has its lines to itself."""
+        first, last = statement.lineno, statement.end_lineno or statement.lineno
+        before = self.context.source.text[
+            self.context.source.line_start(first) : self.context.source.start(statement)
+        ]
+        after = self.context.source.text[
+            self.context.source.end(statement) : self.context.source.line_end(last)
+        ].strip()
+        return not before.strip() and (not after or after.startswith("#"))
+
+    def plan(self, group: Group, findings: Findings) -> FunctionPlan:
+        """How the definition changes; raises `Adapted` where it cannot."""
+        function, report, spec = group.function, findings.report, findings.spec
+        returns = plan_returns(function, report, spec, self.context.module)
+        if isinstance(returns, Obstacle):
+            raise Adapted(of_obstacle(returns))
+        copied, kept = self._own_copies(function, report)
+        conversions = self._conversions(findings, skip=kept)
+        taken = self.context.free.inside(function)
+        context, out, positional_only = group.buffer_names(self.context.free, taken)
+        result: ReturnForm = "store"
+        if isinstance(function, ast.Lambda):
+            result = (
+                "store"
+                if spec.kind == "empty"
+                else form_of(function.body, function, report, spec, self.context.module)
+            )
+        return FunctionPlan(
+            function,
+            self._new_name(group),
+            group.position,
+            positional_only,
+            context,
+            out,
+            conversions,
+            copied,
+            returns,
+            result,
+            spec,
+            report.falls_through and spec.kind != "empty" and not _ends_in_kept(function, returns),
+            self.context.free.choose(("result", "result_value", "_result"), taken | {context, out}),
+            self._jax_annotated(function, conversions),
+        )
+
+    def _jax_annotated(
+        self, function: FunctionNode, conversions: tuple[Conversion, ...]
+    ) -> tuple[ast.arg, ...]:
+        converted = {c.name for c in conversions if c.how in ("array", "array copy")}
+        return tuple(
+            parameter
+            for parameter in parameters(function.args)
+            if parameter.arg in converted
+            and parameter.annotation is not None
+            and any(origin.startswith("jax") for origin in self.context.module.origins(parameter.annotation))
+        )
+
+    def _new_name(self, group: Group) -> str:
+        function = group.function
+        if isinstance(function, ast.FunctionDef):
+            return function.name
+        if via := group.resolved.via:
+            return via
+        return self.context.free.for_lambda(function, self.context.module)
+
+    def _own_copies(
+        self, function: FunctionNode, report: BodyReport
+    ) -> tuple[tuple[ast.Call, ...], frozenset[str]]:
+        """Conversions of the body's own that can copy instead: `x = np.asarray(x)` as the only raw use."""
+        copied, names = [], set()
+        if self.context.options.target == "jax":
+            return (), frozenset()
+        for name, usage in report.usages.items():
+            if (
+                usage.escape is None
+                or self.context.options.views
+                or usage.uses - {Use.CONVERTED, Use.INQUIRY}
+            ):
+                continue
+            plain = [c for c in usage.conversions if self._is_plain_asarray(c, name, function)]
+            if len(plain) == len(usage.conversions) == 1:
+                copied.append(plain[0])
+                names.add(name)
+        return tuple(copied), frozenset(names)
+
+    def _is_plain_asarray(self, call: ast.Call, name: str, function: FunctionNode) -> bool:
+        parent = self.context.module.parents[call]
+        return (
+            isinstance(function, ast.FunctionDef)
+            and isinstance(parent, ast.Assign)
+            and parent in function.body
+            and len(parent.targets) == 1
+            and isinstance(parent.targets[0], ast.Name)
+            and parent.targets[0].id == name
+            and isinstance(call.func, ast.Attribute)
+            and self.context.module.origins(call.func) == {"numpy.asarray"}
+        )
+
+    def _conversions(self, findings: Findings, skip: frozenset[str] = frozenset()) -> tuple[Conversion, ...]:
+        conversions = []
+        for name, seen in findings.supplied.items():
+            how = self._how(findings.report.usages[name], seen)
+            if how is None or name in skip:
+                continue
+            if not seen.always:
+                raise Adapted(
+                    Diagnostic(
+                        "BC116", f"Whether the call supplies `{name}` or leaves its default cannot be seen."
+                    )
+                )
+            conversions.append(Conversion(name, how))
+        return tuple(conversions)
+
+    def _how(self, usage: Usage, seen: Supplied) -> How | None:
+        copies = usage.escape is not None and not self.context.options.views
+        if not usage.uses:
+            return None
+        if self.context.options.target == "jax":  # whose buffers are no arrays
+            return "tree copy" if copies else "tree"
+        if not copies and usage.uses <= _NEEDS_NONE:
+            return None
+        one = seen.argument.form == "array" or (
+            seen.argument.form != "tree"
+            and bool(usage.uses & {Use.NUMPY, Use.CONVERTED})
+            and not usage.uses & MAY_BE_TREE
+        )
+        if one:
+            return "array copy" if copies else "array"
+        return "tree copy" if copies else "tree"
+
+
+def _ends_in_kept(function: FunctionNode, returns: tuple[ReturnPlan, ...]) -> bool:
+    """Whether a function ends in the write of a kept value."""
+    return isinstance(function, ast.FunctionDef) and any(p.after is function.body[-1] for p in returns)

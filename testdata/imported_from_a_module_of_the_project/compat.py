@@ -1,0 +1,1 @@
+from jax import pure_callback
