@@ -181,7 +181,14 @@ class TestSwitch:
         with bufcb.checked(), bufcb.checked(False):
             jax.block_until_ready(bufcb.buffer_callback(forget_into, F4)(jnp.ones(4)))
 
-    @pytest.mark.parametrize(("value", "raised"), [("1", True), ("0", False), ("", False), ("true", True)])
+    @pytest.mark.parametrize(("value", "asked"), [("1", True), ("0", False), ("", False), ("true", True)])
+    def test_values_of_the_environment_variable(
+        self, monkeypatch: pytest.MonkeyPatch, value: str, asked: bool
+    ) -> None:
+        monkeypatch.setenv("BUFCB_CHECKED", value)
+        assert bufcb.callback._environment_asks_for_checks() == asked
+
+    @pytest.mark.parametrize(("value", "raised"), [("1", True), ("0", False)])
     def test_environment(self, script: Script, value: str, raised: bool) -> None:
         done = script(
             """
