@@ -26,7 +26,7 @@ _JNP_OTHER: Final = frozenset(
     "array_repr array_str array2string histogram histogram2d histogramdd frexp modf divmod unravel_index ix_ "
     "sici fresnel broadcast_shapes result_type dtype finfo iinfo promote_types can_cast issubdtype isdtype "
     "vectorize apply_along_axis apply_over_axes piecewise select load save savez ndarray iscomplexobj "
-    "isrealobj isscalar iterable frompyfunc ufunc ComplexWarning".split()
+    "isrealobj isscalar iterable frompyfunc ufunc ComplexWarning minmax top_k".split()
 )
 _MORE_RESULTS: Final = frozenset({"returned", "retstep", "full", "cov", "return_indices", "sparse"})
 _DTYPES: Final = frozenset("int8 int16 int32 uint8 uint16 uint32 float16 bfloat16 float32 complex64".split())

@@ -28,9 +28,15 @@ Migrate = Callable[["SourceFile"], FileResult]
 Format = Literal["text", "json"]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+Result = TypeVar("Result")
+
 EXIT_WORK_LEFT: Final = 1
 EXIT_FAILED: Final = 2
 EXIT_INTERRUPTED: Final = 130
+
+# More than what `nesting.LIMIT` levels take, of which each is up to a dozen frames.
+_STACK_FRAMES: Final = 20_000
+_STACK_BYTES: Final = 256 * 2**20
 
 VMAP_METHODS: Final = (
     "sequential",
@@ -73,6 +79,18 @@ class _Command(click.Command):
                 formatter.write_dl(records)
 
 
+class _Path(click.Path):
+    """A path that is looked at later, so that each has an error of its own."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path, readable=False)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":  # to `Path` the current folder, to a shell a variable that is not set
+            self.fail("An empty path does not exist.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def _option(*names: str, group: str, **kwargs: Any) -> Callable[[Function], Function]:
     return click.option(*names, cls=_Option, group=group, **kwargs)
 
@@ -88,6 +106,11 @@ def _apply_settings(ctx: click.Context, _parameter: click.Parameter, paths: tupl
     """Makes the settings of the project at `paths` the defaults of the options."""
     from codemods import settings
 
+    try:
+        if not all(map(os.path.isabs, paths)):
+            os.getcwd()
+    except OSError as error:
+        raise _Failure(f"the current folder cannot be used: {error.strerror}") from None
     try:
         found = settings.find(paths)
         if found is not None:
@@ -134,14 +157,13 @@ def _checked(found: Settings, key: str, value: object) -> object:
 
 
 def _paths_argument(function: Function) -> Function:
-    path = click.Path(path_type=Path)
     # Eager, so that the settings of the paths are known when the options ask for their defaults.
     return click.argument(
         "paths",
         metavar="PATH...",
         nargs=-1,
         required=True,
-        type=path,
+        type=_Path(),
         is_eager=True,
         callback=_apply_settings,
     )(function)
@@ -340,9 +362,47 @@ def _analyse(paths: Sequence[Path], options: Options) -> Run:
     files = list(found.failures)
     if found.candidates:
         engine = _engine(paths, options)
-        files += [_analyse_file(candidate, engine) for candidate in found.candidates]
+        files += _on_deep_stack(lambda: [_analyse_file(each, engine) for each in found.candidates])
     files.sort(key=lambda file: file.path.parts)
     return report.Run(tuple(files), found.scanned)
+
+
+def _on_deep_stack(work: Callable[[], Result]) -> Result:
+    """Runs `work`, which recurses as deeply as the code that it reads is nested, on a stack with room for that.
+
+    A string of a few hundred pieces is nested too deeply for Python's usual limits. On a system that
+    grants no such stack, `work` runs on the one that there is.
+    """
+    import threading
+
+    results: list[Result] = []
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+            failures.append(error)
+
+    frames = sys.getrecursionlimit()
+    try:
+        # A daemon, so that an interrupt does not wait for it: it writes nothing.
+        thread = threading.Thread(target=run, daemon=True)
+        before = threading.stack_size(_STACK_BYTES)
+        try:
+            sys.setrecursionlimit(max(frames, _STACK_FRAMES))
+            thread.start()
+        finally:
+            threading.stack_size(before)
+        thread.join()
+    except (RuntimeError, ValueError):  # no thread of that size
+        sys.setrecursionlimit(frames)
+        return work()
+    finally:
+        sys.setrecursionlimit(frames)
+    if failures:
+        raise failures[0]
+    return results[0]
 
 
 def _engine(paths: Sequence[Path], options: Options) -> Migrate:

@@ -7,6 +7,8 @@ import os
 import sys
 from typing import Final, TextIO
 
+# Control characters, which a file's name may have and a terminal would obey.
+_SHOWN: Final = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if code not in (9, 10)}
 # What writing to a pipe without a reader fails with; the second on Windows.
 _READER_GONE: Final = frozenset({errno.EPIPE, errno.EINVAL})
 
@@ -39,7 +41,7 @@ def say(*lines: str) -> None:
         return
     try:
         for line in lines:
-            sys.stderr.write(line + "\n")
+            sys.stderr.write(line.translate(_SHOWN) + "\n")
         sys.stderr.flush()
     except OSError:
         _discard(sys.stderr)

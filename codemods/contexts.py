@@ -29,5 +29,13 @@ def lets_exceptions_pass(node: ast.expr, module: Module) -> bool:
     return is_neutral(node, module)
 
 
+def watches_warnings(node: ast.expr, module: Module) -> bool:
+    """Whether a context manager may turn NumPy's warnings, which JAX does not give, into errors."""
+    return isinstance(node, ast.Call) and _made_by(node, module) in (
+        "numpy.errstate",
+        "warnings.catch_warnings",
+    )
+
+
 def _made_by(node: ast.Call, module: Module) -> str:
     return module.origin(node.func) or (node.func.id if isinstance(node.func, ast.Name) else "")

@@ -47,4 +47,5 @@ CODES: Final[dict[str, str]] = {
     "BC207": "only the bufcb runtime could adapt this call",
     "BC206": "`pure_callback` is replaced at run time",
     "BC208": "`vectorized=` is an old option or an argument",
+    "BC209": "code that must change is nested too deeply",
 }

@@ -72,16 +72,16 @@ def discover(paths: Sequence[Path]) -> Discovery:
     failures: list[FileResult] = []
     scanned = 0
 
-    def fail(path: str, reason: str) -> None:
+    def fail(path: str, why: str) -> None:
         shown = Path(path)
-        failures.append(FileResult(shown, b"", b"", error=f"{shown}: {reason}"))
+        failures.append(FileResult(shown, b"", b"", error=f"{shown}: {why}"))
 
     for path in python_files(paths, fail):
         try:
             with open(path, "rb", buffering=0) as file:
                 data = file.read()
         except (OSError, MemoryError) as error:
-            fail(path, f"cannot be read: {_reason(error)}")
+            fail(path, f"cannot be read: {reason(error)}")
             continue
         scanned += 1
         if WORD in data:
@@ -131,7 +131,7 @@ def _walk(root: str, seen: set[str], on_error: OnError, suffixes: tuple[str, ...
             with os.scandir(shown) as scan:
                 entries = {entry.name: entry for entry in scan}
         except OSError as error:
-            on_error(shown, f"cannot be read: {_reason(error)}")
+            on_error(shown, f"cannot be read: {reason(error)}")
             continue
         if shown != root and _is_foreign(os.path.basename(shown), entries):
             continue
@@ -151,13 +151,30 @@ def _walk(root: str, seen: set[str], on_error: OnError, suffixes: tuple[str, ...
                 yield entry.path
 
 
+def read_file(path: str) -> bytes | None:
+    """The content of a file; None where `path` is no regular file, or is not there to be seen.
+
+    Raises:
+      OSError: it cannot be looked at or read.
+      MemoryError: it is too large.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError, PermissionError):  # the last is about its folder
+        return None
+    if not stat.S_ISREG(mode):  # a pipe would be waited for, and a device may have no end
+        return None
+    with open(path, "rb") as file:
+        return file.read()
+
+
 def _is_file(entry: os.DirEntry[str], on_error: OnError) -> bool:
     """Whether `entry` is a file or a link to one."""
     try:
         return entry.is_file()
     except OSError as error:
         if error.errno != errno.ELOOP:  # a link to itself is a broken link: there is no file
-            on_error(entry.path, f"cannot be read: {_reason(error)}")
+            on_error(entry.path, f"cannot be read: {reason(error)}")
         return False
 
 
@@ -243,12 +260,13 @@ class _Rules:
 def _read_rules(path: str, folder: str, above: _Rules | None, on_error: OnError) -> _Rules | None:
     """Adds the patterns of the file `path`, which are about the entries of `folder`, to those `above`."""
     try:
-        with open(path, "rb") as file:
-            text = file.read().decode("utf-8-sig", "surrogateescape")
-    except OSError as error:
-        if not isinstance(error, (IsADirectoryError, FileNotFoundError)):
-            on_error(path, f"cannot be read: {_reason(error)}")
+        data = read_file(path)
+    except (OSError, MemoryError) as error:
+        on_error(path, f"cannot be read: {reason(error)}")
         return above
+    if data is None:
+        return above
+    text = data.decode("utf-8-sig", "surrogateescape")
     for_folders: list[_Pattern] = []
     for_files: list[_Pattern] = []
     for line in reversed(text.split("\n")):
@@ -312,10 +330,10 @@ def _rules_above(root: str, on_error: OnError) -> _Rules | None:
 def _why_missing(error: OSError | ValueError) -> str:
     if isinstance(error, ValueError):  # a null byte, or a character that the file system has not
         return "is not a valid path"
-    return "does not exist" if isinstance(error, FileNotFoundError) else _reason(error)
+    return "does not exist" if isinstance(error, FileNotFoundError) else reason(error)
 
 
-def _reason(error: OSError | MemoryError) -> str:
+def reason(error: OSError | MemoryError) -> str:
     """The system's words for `error`, without the number and the path."""
     if isinstance(error, MemoryError):
         return "not enough memory"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import dataclasses
 import os
+from collections.abc import Iterator
 from typing import Final
 
-from codemods import names, patches, sites
+from codemods import names, nesting, patches, sites
 from codemods.callbacks import Planner
 from codemods.exports import Exports
 from codemods.model import Diagnostic, FileResult, Note, Options, SiteResult, Status
@@ -25,7 +26,19 @@ _BY_HAND: Final = "Migrate these calls by hand."
 
 
 def migrate(source: SourceFile, project: Project, options: Options) -> FileResult:
-    """Migrates one file; raises `SourceError` when it cannot be parsed or written in its encoding."""
+    """Migrates one file.
+
+    Raises:
+      SourceError: it cannot be parsed, analysed or written in its encoding.
+    """
+    try:
+        return _migrate(source, project, options)
+    except RecursionError:
+        _, line = nesting.deepest(source.tree)
+        raise SourceError(source.path, line, "is nested too deeply to be analysed; split this up") from None
+
+
+def _migrate(source: SourceFile, project: Project, options: Options) -> FileResult:
     module = names.read(source.tree)
     found, mentions = sites.find(module, options.assume_jax, Exports(project, source.path))
     found = settle_vectorized(found, module, Overrides(module, source.path, project))
@@ -52,6 +65,8 @@ def _rewritten(
     """The new bytes, the plan as carried out, and our own failure if the output does not parse."""
     if not plan:
         return source.data, plan, None
+    if (line := _too_deep(source, plan)) is not None:
+        return source.data, _refused(plan, _of_depth(line)), None
     kept = frozenset(
         name
         for name in _imported(module)
@@ -62,6 +77,9 @@ def _rewritten(
         text = rewrite(source, module, plan, options, kept)
     except NoPlace as error:
         return source.data, _refused(plan, Diagnostic("BC204", str(error), _BY_HAND)), None
+    except RecursionError:
+        _, line = max(map(nesting.deepest, _parsed_again(plan)), default=(0, 1))
+        return source.data, _refused(plan, _of_depth(line)), None
     try:
         parse(source.path, text)
     except SourceError as error:
@@ -75,6 +93,25 @@ def _rewritten(
             reason,
         )
     return source.encode(text), plan, None
+
+
+def _parsed_again(plan: ModulePlan) -> Iterator[ast.stmt | ast.expr]:
+    """The calls and functions that the rewrite hands to LibCST."""
+    for site in plan.sites:
+        if site.status in (Status.REWRITTEN, Status.ADAPTED) and isinstance(site.site, sites.CallSite):
+            yield site.site.call
+    yield from (function.function for function in plan.functions)
+
+
+def _too_deep(source: SourceFile, plan: ModulePlan) -> int | None:
+    """The line of the first nesting that LibCST may not survive."""
+    lines = (nesting.too_deep(source, node) for node in _parsed_again(plan))
+    return min((line for line in lines if line is not None), default=None)
+
+
+def _of_depth(line: int) -> Diagnostic:
+    reason = f"Line {line}, which must change or stands in a function that must, is nested too deeply."
+    return Diagnostic("BC209", reason, "Split it into several statements, then migrate this file.")
 
 
 def _imported(module: Module) -> set[str]:
@@ -121,7 +158,10 @@ def _bypassed(source: SourceFile, project: Project, results: tuple[SiteResult, .
 
 def _shown(file: str) -> str:
     """A path as short as it can be written from here."""
-    relative = os.path.relpath(file)
+    try:
+        relative = os.path.relpath(file)
+    except (OSError, ValueError):  # the current folder is gone, or on another drive
+        return file
     return file if relative.startswith(os.pardir) else relative
 
 

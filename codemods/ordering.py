@@ -25,7 +25,35 @@ def why_not_reordered(site: CallSite, module: Module) -> str | None:
 
 def _may_swap(first: ast.expr, second: ast.expr, module: Module) -> bool:
     binds = any(isinstance(n, ast.NamedExpr | ast.Await) for part in (first, second) for n in ast.walk(part))
-    return not binds and (_is_inert(first, module) or _is_inert(second, module))
+    if binds or not (_is_inert(first, module) or _is_inert(second, module)):
+        return False
+    acts = any(_calls_unknown(part, module) for part in (first, second))
+    return not acts or not any(
+        _reads_state(part, module) for part in (first, second) if _is_inert(part, module)
+    )
+
+
+def _calls_unknown(node: ast.expr, module: Module) -> bool:
+    """Whether an expression calls code that may set attributes or global names."""
+    calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
+    return not all(
+        any(
+            origin.startswith(("jax.", "numpy.", "scipy.", "functools.")) for origin in module.origins(c.func)
+        )
+        for c in calls
+    )
+
+
+def _reads_state(node: ast.expr, module: Module) -> bool:
+    """Whether an inert expression reads what a call could change: an attribute, or a name bound twice."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Attribute) and not module.origins(part):
+            return True
+        if isinstance(part, ast.Name):
+            home = module.home(part.id, module.scopes.get(part, module.root))
+            if home is module.root and len(home.bindings[part.id]) > 1:
+                return True
+    return False
 
 
 def _is_inert(node: ast.expr, module: Module) -> bool:

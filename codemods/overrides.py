@@ -29,10 +29,13 @@ class Overrides:
         """Whether `self.name` in a method of `owner` may be another function than the one in `owner`."""
         if _is_mangled(name):
             return name in self._own.stored
-        return any(
-            name in uses.stored or any(self._replaces(file, found, owner, name) for found in uses.classes)
-            for file, uses in self._files(name)
-        )
+        try:
+            return any(
+                name in uses.stored or any(self._replaces(file, found, owner, name) for found in uses.classes)
+                for file, uses in self._files(name)
+            )
+        except RecursionError:  # a chain of classes too long to follow
+            return True
 
     def _replaces(self, file: str, found: ClassUse, owner: ast.ClassDef, name: str) -> bool:
         if file == _HERE and found.line == owner.lineno:

@@ -36,7 +36,7 @@ class ReturnPlan:
 
     node: ast.Return
     form: ReturnForm
-    after: ast.With | ast.Try | None = None
+    after: ast.With | ast.Try | ast.TryStar | None = None
     may_miss: bool = False
 
 

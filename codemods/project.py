@@ -21,6 +21,9 @@ _MARKERS: Final = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 # Stubs and notebooks are not migrated, but name what the modules define.
 _STUB, _NOTEBOOK = ".pyi", ".ipynb"
 _LOOKED_AT: Final = (*SUFFIXES, _STUB, _NOTEBOOK)
+# What a file may raise that is not Python, not text, or nested without end. That is its own misfortune, and
+# not that of the files which are migrated.
+_UNREADABLE: Final = (SourceError, OSError, ValueError, LookupError, RecursionError, MemoryError, SystemError)
 
 
 class Project:
@@ -38,20 +41,19 @@ class Project:
         lies below them: a script in a home folder does not make a project of it.
         """
         absolute = [Path(os.path.abspath(path)) for path in paths]
-        folders = [path if path.is_dir() else path.parent for path in absolute]
+        folders = [path if os.path.isdir(path) else path.parent for path in absolute]
         if not folders:
             return cls(())
         common = Path(os.path.commonpath(folders))
         for folder in (common, *common.parents):
-            if any((folder / marker).exists() for marker in _MARKERS):
+            if any(os.path.exists(folder / marker) for marker in _MARKERS):
                 return cls((folder,))
         places: dict[Path, None] = {}
         for path in absolute:
-            if path.is_dir():
+            if os.path.isdir(path):
                 places[path] = None
             else:
-                beside = [p for p in path.parent.iterdir() if p.name.endswith(_LOOKED_AT) and p.is_file()]
-                places.update(dict.fromkeys(sorted(beside)))
+                places.update(dict.fromkeys(_beside(path)))
         return cls(tuple(places))
 
     def used_elsewhere(self, name: str, path: Path) -> bool:
@@ -128,7 +130,14 @@ class Project:
     def _patches(self) -> dict[str, tuple[Patch, ...]]:
         hits = {f: d for f, d in self._files.items() if WORD in d and f.endswith(SUFFIXES)}
         likely = sorted(file for file, data in hits.items() if may_patch(data))
-        return {file: find(module) for file in likely if (module := self._read(file))}
+        return {file: self._patches_in(file) for file in likely}
+
+    def _patches_in(self, file: str) -> tuple[Patch, ...]:
+        module = self._read(file)
+        try:
+            return find(module) if module is not None else ()
+        except _UNREADABLE:
+            return ()
 
     @functools.cached_property
     def _module_names(self) -> frozenset[str]:
@@ -144,13 +153,13 @@ class Project:
         for path in python_files(self._places, lambda path, reason: None, _LOOKED_AT):
             try:
                 found[os.path.realpath(path)] = Path(path).read_bytes()
-            except OSError:
+            except (OSError, MemoryError):
                 continue  # what cannot be read cannot be run from here either
         return found
 
     @functools.cache  # noqa: B019 - a project lives as long as the run
     def _spelling(self, name: str) -> tuple[str, ...]:
-        spelled = name.encode()
+        spelled = os.fsencode(name)  # a file's name need not be text, and with it a module's
         return tuple(file for file, data in self._files.items() if spelled in data)
 
     @functools.cache  # noqa: B019
@@ -158,7 +167,7 @@ class Project:
         data = self._files[path]
         try:
             return read_uses(self._tree(path, data), stub=path.endswith(_STUB))
-        except SourceError:
+        except _UNREADABLE:
             return everything(data)
 
     def _tree(self, path: str, data: bytes) -> ast.Module:
@@ -170,8 +179,17 @@ class Project:
         try:
             data = self._files[file] if file in self._files else Path(file).read_bytes()
             return names.read(self._tree(file, data))
-        except (OSError, SourceError):
+        except _UNREADABLE:
             return None
+
+
+def _beside(path: Path) -> list[Path]:
+    """The files to look at in the folder of `path`; `path` alone where the folder cannot be listed."""
+    try:
+        found = list(path.parent.iterdir())
+    except OSError:
+        return [path]
+    return sorted(p for p in found if p.name.endswith(_LOOKED_AT) and os.path.isfile(p))
 
 
 def _code_cells(data: bytes) -> bytes:

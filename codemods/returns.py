@@ -13,7 +13,7 @@ from codemods.names import FunctionNode, Module
 from codemods.plans import ReturnForm, ReturnPlan
 from codemods.specs import Spec
 
-Block = ast.With | ast.Try
+Block = ast.With | ast.Try | ast.TryStar
 _TRIES: Final = (ast.Try, ast.TryStar)
 _QUIET_METHODS: Final = frozenset({"astype", "reshape", "copy"})
 
@@ -83,7 +83,7 @@ def form_of(
         return "store"
     if spec.kind == "leaf":
         known = report.returns.get(key)
-        proven = known is not None and known.form == "array"
+        proven = known is not None and known.is_number_like
         return "write" if proven or _is_array_by_form(value) else "store"
     if spec.is_flat and _matches(value, spec) and _are_quiet_arrays(leaves(value), report, module):
         return "leaves"
@@ -91,7 +91,7 @@ def form_of(
 
 
 def _is_one_array(element: ast.expr, report: BodyReport) -> bool:
-    return report.element_forms.get(element) == "array" or _is_array_by_form(element)
+    return report.element_forms.get(element) in ("array", "number") or _is_array_by_form(element)
 
 
 def _is_array_by_form(node: ast.expr) -> bool:
@@ -179,7 +179,7 @@ def _placement(
         if isinstance(parent, ast.AsyncWith) or (isinstance(parent, _TRIES) and child in parent.finalbody):
             return _in_block(node, parent)
         if _surrounds(parent, child, module):
-            assert isinstance(parent, ast.With | ast.Try)
+            assert isinstance(parent, ast.With | ast.Try | ast.TryStar)
             if not _may_follow(node, parent, function, report, module):
                 return _in_block(node, parent)
             behind = parent

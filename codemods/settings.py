@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from codemods.discovery import read_file, reason
+
 
 class SettingsError(Exception):
     """A settings file that cannot be used; the text names the file and the key."""
@@ -32,12 +34,11 @@ def find(paths: Sequence[Path]) -> Settings | None:
     for folder in _folders(paths):
         path = os.path.join(folder, "pyproject.toml")
         try:
-            with open(path, "rb") as file:
-                data = file.read()
-        except (FileNotFoundError, NotADirectoryError):
+            data = read_file(path)
+        except (OSError, MemoryError) as error:
+            raise SettingsError(f"{path}: cannot be read: {reason(error)}") from None
+        if data is None:
             continue
-        except OSError as error:
-            raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
         # A file without the word is neither parsed nor complained about.
         if b"bufcb" in data and (settings := _parse(Path(path), data)) is not None:
             return settings
@@ -62,8 +63,8 @@ def _parse(path: Path, data: bytes) -> Settings | None:
 
     try:
         document = tomllib.loads(data.decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingsError(f"{path}: cannot be parsed: {error}") from None
+    except (ValueError, RecursionError, MemoryError) as error:  # not all have a text
+        raise SettingsError(f"{path}: cannot be parsed: {str(error) or type(error).__name__}") from None
     tool = document.get("tool")
     table = tool.get("bufcb") if isinstance(tool, dict) else None
     if table is None:

@@ -23,7 +23,7 @@ class Siblings:
         """The function to add; raises `Adapted` where none can stand for the original."""
         function, report, spec = group.function, findings.report, findings.spec
         assert isinstance(function, ast.FunctionDef)
-        if spec.kind == "leaf" and report.returns and all(v.form == "array" for v in report.returns.values()):
+        if spec.kind == "leaf" and report.returns and all(v.is_number_like for v in report.returns.values()):
             result: ReturnForm = "write" if not report.falls_through else "store"
         else:
             result = "store"

@@ -46,7 +46,7 @@ class SourceFile:
         """Decodes `data` as Python would; raises `SourceError` where Python could not."""
         try:
             encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-        except (SyntaxError, UnicodeDecodeError) as error:
+        except (SyntaxError, ValueError) as error:
             raise SourceError(path, 1, f"cannot tell the file's encoding: {error}") from None
         has_bom = data.startswith(codecs.BOM_UTF8)
         if encoding == "utf-8-sig":
@@ -57,7 +57,13 @@ class SourceFile:
         except UnicodeDecodeError as error:
             line = len(_NEWLINE.findall(body[: error.start].decode("latin-1"))) + 1
             raise SourceError(path, line, f"is not valid {encoding}: {error.reason}") from None
-        if text.encode(encoding) != body:
+        except (LookupError, ValueError) as error:  # a codec that is not for text, or fails on its own terms
+            raise SourceError(path, 1, f"cannot be decoded as {encoding}: {error}") from None
+        try:
+            survives = text.encode(encoding) == body
+        except ValueError:
+            survives = False
+        if not survives:
             raise SourceError(path, 1, f"does not survive a round trip through {encoding}")
         return cls(path, data, text, encoding, has_bom)
 
@@ -65,7 +71,7 @@ class SourceFile:
         """Encodes new text as the file was; raises `SourceError` when a character has no code."""
         try:
             body = text.encode(self.encoding)
-        except UnicodeEncodeError as error:
+        except ValueError as error:  # most codecs raise its subclass UnicodeEncodeError
             raise SourceError(self.path, 0, f"cannot be written in {self.encoding}: {error}") from None
         return codecs.BOM_UTF8 + body if self.has_bom else body
 

@@ -62,9 +62,13 @@ class FileUses:
 
 
 def everything(data: bytes) -> FileUses:
-    """A file that cannot be parsed may use any word in it."""
+    """A file that cannot be parsed may use any word in it, and take all that a module has."""
     words = frozenset(_WORD.findall(data.decode("utf-8", "replace")))
-    return FileUses(words, frozenset(("", word) for word in words), words, frozenset(), words)
+    taken = {("", word) for word in words}
+    if b"*" in data:
+        taken |= {(word, "*") for word in words}
+        return FileUses(words | {"*"}, frozenset(taken), words, words, words)
+    return FileUses(words, frozenset(taken), words, words, words)
 
 
 def names_in_text(text: str) -> Iterable[str]:

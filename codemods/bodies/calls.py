@@ -11,7 +11,7 @@ from typing import Final
 from codemods import hostlib
 from codemods.bodies.expressions import Expressions
 from codemods.bodies.frames import Frame, FunctionLike
-from codemods.bodies.values import ARRAY, CLEAN, Form, Use, Value, join
+from codemods.bodies.values import ARRAY, CLEAN, NUMBER, Form, Use, Value, join
 
 _BUILTINS: Final = frozenset(dir(builtins))
 
@@ -42,7 +42,8 @@ class Calls(Expressions):
             if called.raw:
                 self.hand_out(called, node, "its own `__call__`")
             return self.unknown_code(values, node)
-        if all(value.is_clean for value in values) and self.lexical_frame(function, frame) is None:
+        clean = all(value.is_clean for value in values) and not frame.handlers
+        if clean and self.lexical_frame(function, frame) is None:
             return CLEAN
         return self.call_function(function, frame, values, node)
 
@@ -127,7 +128,7 @@ class Calls(Expressions):
             return Value(join(values).raw, join(values).view, form="array")
         if origin in hostlib.INQUIRIES | hostlib.MATH_ON_FLOATS:
             self.use(join(values), Use.INQUIRY if origin in hostlib.INQUIRIES else Use.CONVERTED)
-            return ARRAY
+            return CLEAN if origin == "numpy.shape" else NUMBER
         if origin.startswith("numpy.") and origin not in hostlib.TAKES_FUNCTION:
             return self._call_other_numpy(node, origin, values)
         return None
@@ -220,15 +221,22 @@ class Calls(Expressions):
             return self.made(node, [Value(view=value.view, form="array")])
         values = self._arguments(node, frame)
         everything = join(values)
-        self._contain_functions(node, everything, frame)
+        result = self._contain_functions(node, everything, frame)
+        if name == "map" and result is not None:
+            return self.made(node, [result])
+        if result is not None and result.raw:  # by which elements are compared
+            self.arithmetic_differs(result, node, f"`{name}`")
         if name not in _BUILTINS or name not in hostlib.SAFE_BUILTINS | hostlib.ASKS_TYPE:
             return self.unknown_code(values, node)
         if name == "len":
             self.use(everything, Use.INQUIRY)
-            return ARRAY
+            return NUMBER
         if name in hostlib.SCALAR_BUILTINS:
             self.use(everything, Use.CONVERTED)
-            return ARRAY
+            return NUMBER
+        if name == "sum" and len(node.args) > 1 and not everything.raw:  # of lists, perhaps
+            self.use(everything, Use.OTHER)
+            return Value(view=everything.view)
         if name in hostlib.UNPACKING_BUILTINS:
             return self._unpack_builtin(name, values, node)
         self.use(everything, Use.OTHER)
@@ -249,7 +257,8 @@ class Calls(Expressions):
         positional = values[: len(node.args)]
         compared = [value for value in positional if value.form != "dict"]
         if name in ("sorted", "max", "min", "set") and join(compared).raw:
-            self._compare_elements(name, positional, node)
+            starred = any(isinstance(argument, ast.Starred) for argument in node.args)
+            self._compare_elements(name, [*positional, CLEAN] if starred else positional, node)
         elements = [self.iterated(value) for value in positional]
         match name:
             case "zip" | "enumerate":
@@ -279,21 +288,19 @@ class Calls(Expressions):
         elif name not in hostlib.READING_BUILTINS:
             self.arithmetic_differs(value, node, f"`{name}`")
 
-    def _contain_functions(self, node: ast.Call, everything: Value, frame: Frame) -> None:
-        """A function given to a builtin is called on the elements of the other arguments, and not kept."""
+    def _contain_functions(self, node: ast.Call, everything: Value, frame: Frame) -> Value | None:
+        """Runs the functions given to a builtin on the elements of its arguments; joins their results."""
+        results = []
         for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
             function = (
                 self.function_named(argument, frame) if isinstance(argument, ast.Lambda | ast.Name) else None
             )
-            if function is None or everything.is_clean:
+            if function is None:
                 continue
             self.contained.add(function)
-            self.call_function(
-                function,
-                frame,
-                [self.iterated(everything)] * len(function.args.args),
-                _bare_call(node, function),
-            )
+            values = [self.iterated(everything)] * len(function.args.args)
+            results.append(self.call_function(function, frame, values, _bare_call(node, function)))
+        return join(results) if results else None
 
     # Methods.
 
@@ -361,7 +368,7 @@ class Calls(Expressions):
                 self.arithmetic_differs(value, node, f"`{method}`")
         if method in hostlib.PYTHON_METHODS:
             self.use(base, Use.OTHER)
-            return ARRAY if method == "item" else CLEAN
+            return NUMBER if method == "item" else CLEAN
         if method in hostlib.MAPPING_METHODS and base.form != "array":
             inner = self.element(base)
             return CLEAN if method == "keys" else self.made(node, [self.made(node, [inner], "pair"), inner])

@@ -36,6 +36,7 @@ class Effects:
         self.released: set[Place] = set()
         self.element_forms: dict[ast.expr, Form] = {}
         self.closed: set[ast.stmt] = set()
+        self.watched = 0  # by how many contexts that may turn warnings into errors
 
     # Containers. What one holds is the same whoever looks at it, and never forgotten.
 
@@ -50,7 +51,7 @@ class Effects:
 
     def put_in(self, container: Value, value: Value, node: ast.AST, keeper: str) -> None:
         """Stores `value` in a container made in the body."""
-        if container.places & self.released:
+        if container.is_outside or container.places & self.released:
             self.keep(value, node, keeper)
         for place in container.places:
             self._put(place, value)
@@ -61,6 +62,7 @@ class Effects:
         form: Form = "array" if value.form == "array" else held.form if value.places else "any"
         dtype = value.dtype if form == "array" else None
         found = Value(value.raw, value.view, value.direct, form, held.places, dtype, is_piece=True)
+        found = dataclasses.replace(found, is_exception=value.is_exception, is_outside=held.is_outside)
         return self.refreshed(found)
 
     def iterated(self, value: Value) -> Value:
@@ -81,7 +83,8 @@ class Effects:
         raw = frozenset().union(*(v.raw for v in held))
         view = frozenset().union(*(v.view for v in held))
         direct = frozenset().union(*(v.direct for v in held))
-        return dataclasses.replace(value, raw=raw, view=view, direct=direct)
+        is_exception = any(v.is_exception for v in held)
+        return dataclasses.replace(value, raw=raw, view=view, direct=direct, is_exception=is_exception)
 
     def _release(self, value: Value) -> None:
         """A container is known outside from now on, and everything that it holds."""
@@ -221,6 +224,9 @@ class Effects:
 
     def of_objects(self, call: ast.Call) -> bool:
         """Whether a function of NumPy may have been asked for an array of objects, which keeps references."""
+        literals = [n.value for a in call.args for n in ast.walk(a) if isinstance(n, ast.Constant)]
+        if any(value is None or isinstance(value, str) for value in literals[: len(literals)]):
+            return not any(k.arg == "dtype" for k in call.keywords)
         dtypes = [k.value for k in call.keywords if k.arg == "dtype"]
         dtypes += [a for a in call.args[1:] if isinstance(a, ast.Name | ast.Attribute | ast.Constant)]
         return any(not self._is_numeric(dtype) for dtype in dtypes)

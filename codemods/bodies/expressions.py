@@ -10,7 +10,7 @@ from typing import Final
 from codemods import hostlib
 from codemods.bodies.effects import Effects, frames
 from codemods.bodies.frames import Frame
-from codemods.bodies.values import ARRAY, CLEAN, Use, Value, join
+from codemods.bodies.values import ARRAY, CLEAN, NONE, NUMBER, Use, Value, join
 
 # Small enough for every integer dtype, and never negative: NumPy raises where JAX wraps around.
 _SMALL: Final = range(128)
@@ -80,7 +80,9 @@ class Expressions(Effects):
     # Leaves.
 
     def _of_Constant(self, node: ast.Constant, frame: Frame) -> Value:
-        return CLEAN if node.value is None or isinstance(node.value, str | bytes) else ARRAY
+        if node.value is None:
+            return NONE
+        return CLEAN if isinstance(node.value, str | bytes) else NUMBER
 
     def _of_Name(self, node: ast.Name, frame: Frame) -> Value:
         value = self.look_up(node.id, frame)
@@ -171,6 +173,8 @@ class Expressions(Effects):
                 return self.made(node, [self.element(left), self.element(right)])
             if "array" in (left.form, right.form):
                 return ARRAY
+            if left.form == right.form == "number":
+                return NUMBER
             return Value(view=left.view | right.view)  # lists, perhaps
         if not (isinstance(node.op, ast.Add | ast.Sub | ast.Mult) and self._same_answer(node, left, right)):
             self.arithmetic_differs(join([left, right]), node, f"`{ast.unparse(node)}`")
@@ -187,6 +191,10 @@ class Expressions(Effects):
         return _is_neutral_number(other, raw.dtype)
 
     def _computed(self, node: ast.expr, operand: Value) -> Value:
+        if self.watched:
+            self.arithmetic_differs(
+                operand, node, f"`{ast.unparse(node)}` under a context that watches warnings"
+            )
         self.arithmetic = self.arithmetic or node
         form = operand.form
         return Value(operand.raw, operand.view, form=form, dtype=operand.dtype)
@@ -194,7 +202,7 @@ class Expressions(Effects):
     def _of_UnaryOp(self, node: ast.UnaryOp, frame: Frame) -> Value:
         value = self.operand(node.operand, frame)
         if not value.raw or isinstance(node.op, ast.Not):
-            return ARRAY
+            return NUMBER if value.form == "number" else ARRAY
         if value.dtype is None or value.dtype in _UNLIKE:
             self.arithmetic_differs(value, node, f"`{ast.unparse(node)}`")
         return self._computed(node, value)
@@ -248,10 +256,10 @@ class Expressions(Effects):
         value = self.value(node.value, frame)
         if node.attr in hostlib.ARRAY_INQUIRIES:
             self.use(value, Use.INQUIRY)
-            return ARRAY if node.attr != "shape" else CLEAN
+            return NUMBER if node.attr in ("ndim", "size", "itemsize", "nbytes") else CLEAN
         self.use(value, Use.OTHER)
         if not value.raw:
-            return Value(view=value.view)
+            return Value(view=value.view, is_exception=value.is_exception and node.attr != "args")
         if node.attr in hostlib.ARRAY_ATTRIBUTES:
             return Value(
                 value.raw, value.view, form="array", dtype=value.dtype if node.attr in ("T", "mT") else None

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from codemods.bodies.calls import Calls
 from codemods.bodies.frames import Frame, FunctionLike, Usage
 from codemods.bodies.values import CLEAN, Form, Obstacle, Obstructed, Value, join
-from codemods.contexts import lets_exceptions_pass
+from codemods.contexts import lets_exceptions_pass, watches_warnings
 from codemods.names import Module, parameters
 from codemods.overrides import Overrides
 
@@ -156,6 +156,7 @@ class Interpreter(Calls):
             return self.results[key]
         lexical = self.lexical_frame(function, frame)
         inner = Frame(function, lexical)
+        inner.handlers = frame.handlers
         for parameter, value in bound:
             inner.bind(parameter.arg, value)
         self.active.append(function)
@@ -210,11 +211,11 @@ class Interpreter(Calls):
         frame.ended = True
 
     def _do_Break(self, node: ast.stmt, frame: Frame) -> None:
-        frame.loop_exits.append(frame.env)
+        frame.loop_exits.append(dict(frame.env))
         frame.ended = True
 
     def _do_Continue(self, node: ast.stmt, frame: Frame) -> None:
-        frame.loop_continues.append(frame.env)
+        frame.loop_continues.append(dict(frame.env))
         frame.ended = True
 
     def _do_Assert(self, node: ast.Assert, frame: Frame) -> None:
@@ -246,6 +247,8 @@ class Interpreter(Calls):
         old = self.value(node.target.value, frame)
         if value.raw and not old.places:
             self.arithmetic_differs(value, node, "an augmented assignment")
+        if old.places and self.element(old).view:
+            self.write_into(self.element(old), node, rebinds=True)
         self.assign(node.target, value, frame, node.value)
 
     def _augment(self, node: ast.AugAssign, target: ast.Name, value: Value, frame: Frame) -> None:
@@ -258,7 +261,7 @@ class Interpreter(Calls):
             self.write_into(old, node, rebinds=True)
         if value.raw:
             self.arithmetic_differs(value, node, "an augmented assignment")
-        if old.form != "array":  # a list, perhaps, which keeps what it is extended by
+        if not old.is_number_like:  # a list, perhaps, which keeps what it is extended by
             self.keep(value, node, f"`{target.id}`")
 
     def _do_If(self, node: ast.If, frame: Frame) -> None:
@@ -272,8 +275,9 @@ class Interpreter(Calls):
         for case in node.cases:
             for pattern in ast.walk(case.pattern):
                 name = getattr(pattern, "name", None) or getattr(pattern, "rest", None)
-                if isinstance(name, str):
-                    frame.bind(name, self.element(subject))
+                if isinstance(name, str):  # or not, if the pattern fails
+                    old = [frame.env[name]] if name in frame.env else []
+                    frame.bind(name, join([self.element(subject), *old]))
             if case.guard:
                 self.operand(case.guard, frame)
         exhaustive = any(_matches_anything(case) for case in node.cases)
@@ -324,7 +328,10 @@ class Interpreter(Calls):
             if item.optional_vars:
                 self.assign(item.optional_vars, value, frame, item.context_expr)
         before = dict(frame.env)
+        watched = any(watches_warnings(item.context_expr, self.module) for item in node.items)
+        self.watched += watched
         self.block(node.body, frame)
+        self.watched -= watched
         self._note_closed(node, frame)
         if not all(lets_exceptions_pass(item.context_expr, self.module) for item in node.items):
             ends = [before, *frame.snapshots_since(before)]
@@ -335,6 +342,7 @@ class Interpreter(Calls):
 
     def _do_Try(self, node: ast.Try, frame: Frame) -> None:
         before = dict(frame.env)
+        earlier = len(frame.loop_exits), len(frame.loop_continues)
         self.block(node.body, frame)
         ended_body, after = frame.ended, frame.env
         frame.ended = False
@@ -363,6 +371,10 @@ class Interpreter(Calls):
         ended, frame.ended = frame.ended, False
         self.block(node.finalbody, frame)
         frame.ended = frame.ended or ended
+        if node.finalbody:  # `break` and `continue` pass through it, too
+            left = [*frame.loop_exits[earlier[0] :], *frame.loop_continues[earlier[1] :]]
+            for environment in left:
+                environment.update(join_environments([environment, frame.env]))
 
     _do_TryStar = _do_Try
 

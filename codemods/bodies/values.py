@@ -8,7 +8,7 @@ import enum
 from collections.abc import Iterable
 from typing import Literal
 
-Form = Literal["array", "tree", "dict", "any"]
+Form = Literal["array", "number", "tree", "dict", "none", "any"]
 # A container made in the body: the expression that makes it, and which one of its making.
 Place = tuple[ast.AST, str]
 
@@ -31,10 +31,12 @@ class Value:
       raw: the parameters for which this is, or contains, a `jax.Array` in the original.
       view: the parameters whose memory it may share in the migrated program; a superset of `raw`.
       direct: the parameters of which it is the argument itself, or a piece of it.
-      form: `array` for one array or scalar, `dict` or `tree` for a Python container, `any` when unknown.
+      form: `array` for one array, `number` for a Python scalar, `dict` or `tree` for a Python container,
+        `none` for None, `any` when unknown.
       places: the containers made in this body that it may be; what they hold is in the heap.
       dtype: the name of a raw array's dtype, where the call site shows it.
       is_exception: whether it is an exception, whose traceback keeps the callback's frame and its outputs.
+      is_outside: whether it may as well be a container that others hold, beside those in `places`.
       is_piece: whether it came out of a container or an array by iteration or indexing.
     """
 
@@ -46,6 +48,7 @@ class Value:
     dtype: str | None = None
     is_piece: bool = False
     is_exception: bool = False
+    is_outside: bool = False
 
     def with_form(self, form: Form) -> Value:
         return dataclasses.replace(self, form=form)
@@ -56,11 +59,18 @@ class Value:
 
     @property
     def is_clean(self) -> bool:
-        return not self.view
+        return not self.view and not self.is_exception
+
+    @property
+    def is_number_like(self) -> bool:
+        """Whether it is an array or a scalar, which holds no reference."""
+        return self.form in ("array", "number")
 
 
 CLEAN = Value()
 ARRAY = Value(form="array")
+NUMBER = Value(form="number")
+NONE = Value(form="none")
 
 
 def join(values: Iterable[Value]) -> Value:
@@ -76,12 +86,25 @@ def join(values: Iterable[Value]) -> Value:
         raw=frozenset().union(*(value.raw for value in found)),
         view=frozenset().union(*(value.view for value in found)),
         direct=frozenset().union(*(value.direct for value in found)),
-        form=forms.pop() if len(forms) == 1 else "any",
+        form=_common(forms),
         places=frozenset().union(*(value.places for value in found)),
         dtype=dtypes.pop() if len(dtypes) == 1 else None,
         is_piece=any(value.is_piece for value in found),
         is_exception=any(value.is_exception for value in found),
+        is_outside=any(value.is_outside for value in found) or _may_be_outside(found),
     )
+
+
+def _common(forms: set[Form]) -> Form:
+    if forms <= {"array", "number"}:
+        return "array" if "array" in forms else "number"
+    return next(iter(forms)) if len(forms) == 1 else "any"
+
+
+def _may_be_outside(values: list[Value]) -> bool:
+    """Whether one of several values is a container made here, and another one may be any other."""
+    unknown = any(not value.places and value.form in ("any", "tree", "dict") for value in values)
+    return unknown and any(value.places for value in values)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

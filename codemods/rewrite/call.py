@@ -6,6 +6,7 @@ import ast
 import dataclasses
 import itertools
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -126,7 +127,8 @@ class _Argument:
 
     @property
     def keyword(self) -> str | None:
-        return self.node.keyword.value if self.node.keyword else None
+        """The keyword as Python reads it, which takes characters that look alike for the same letter."""
+        return unicodedata.normalize("NFKC", self.node.keyword.value) if self.node.keyword else None
 
     def positional(self) -> _Argument:
         """The same without its keyword."""
