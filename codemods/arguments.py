@@ -206,7 +206,7 @@ def _of_call(node: ast.Call, module: Module, depth: int) -> Argument:
         and not asked_for_more
     ):
         return Argument("array", _made_dtype(node, name, module))
-    if origin in _FLOAT_SAMPLERS and not node.keywords:
+    if origin in _FLOAT_SAMPLERS and len(node.args) <= 2 and _is_plain(node):
         return Argument("array", "float")
     if origin == "jax.lax.stop_gradient" and node.args:
         return argument(node.args[0], module, 1)
@@ -224,6 +224,8 @@ def _made_dtype(node: ast.Call, name: str, module: Module) -> str | None:
         return name
     if any(keyword.arg == "dtype" for keyword in node.keywords):
         return _dtype_keyword(node, module)
+    if not _is_plain(node):
+        return None
     if name in ("zeros", "ones", "empty", "eye", "identity") and len(node.args) == 1:
         return "float"
     if name in ("array", "asarray", "full", "linspace") and node.args and len(node.args) <= 3:
@@ -233,6 +235,11 @@ def _made_dtype(node: ast.Call, name: str, module: Module) -> str | None:
         ):
             return "float"
     return None
+
+
+def _is_plain(node: ast.Call) -> bool:
+    """Whether a call has neither stars nor keywords, one of which may be the dtype."""
+    return not node.keywords and not any(isinstance(a, ast.Starred) for a in node.args)
 
 
 def _are_floats(node: ast.expr) -> bool:
