@@ -368,7 +368,7 @@ def _analyse(paths: Sequence[Path], options: Options) -> Run:
 
 
 def _on_deep_stack(work: Callable[[], Result]) -> Result:
-    """Runs `work`, which recurses as deeply as the code that it reads is nested, on a stack with room for that.
+    """Runs `work`, which recurses as deeply as the code that it reads is nested, where there is room.
 
     A string of a few hundred pieces is nested too deeply for Python's usual limits. On a system that
     grants no such stack, `work` runs on the one that there is.
