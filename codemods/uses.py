@@ -67,8 +67,8 @@ def everything(data: bytes) -> FileUses:
     taken = {("", word) for word in words}
     if b"*" in data:
         taken |= {(word, "*") for word in words}
-        return FileUses(words | {"*"}, frozenset(taken), words, words, words)
-    return FileUses(words, frozenset(taken), words, words, words)
+        return FileUses(words | {"*"}, frozenset(taken), words, frozenset(), words)
+    return FileUses(words, frozenset(taken), words, frozenset(), words)
 
 
 def names_in_text(text: str) -> Iterable[str]:

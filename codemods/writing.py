@@ -32,6 +32,8 @@ def _replace(path: Path, target: str, before: bytes, after: bytes) -> None:
     import tempfile  # slow to import, and needed for the first changed file only
 
     status = os.stat(target)
+    if not stat.S_ISREG(status.st_mode):  # a pipe that took its place would be waited for
+        raise SourceError(path, 0, "cannot be written: it was changed in the meantime")
     # Root may write a file that nobody is meant to, hence the look at the mode as well.
     if not status.st_mode & 0o222 or not os.access(target, os.W_OK):
         raise SourceError(path, 0, "cannot be written: it is read-only")
