@@ -77,6 +77,9 @@ def discover(paths: Sequence[Path]) -> Discovery:
         failures.append(FileResult(shown, b"", b"", error=f"{shown}: {why}"))
 
     for path in python_files(paths, fail):
+        if path.endswith(".ipynb"):
+            fail(path, "is a notebook, which cannot be migrated yet: export it as a Python file")
+            continue
         try:
             with open(path, "rb", buffering=0) as file:
                 data = file.read()

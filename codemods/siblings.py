@@ -23,6 +23,9 @@ class Siblings:
         """The function to add; raises `Adapted` where none can stand for the original."""
         function, report, spec = group.function, findings.report, findings.spec
         assert isinstance(function, ast.FunctionDef)
+        scope = self.context.module.scopes[function]
+        if self.context.module.home(function.name, scope) is not scope:
+            raise Adapted(Diagnostic("BC114", f"`{function.name}` is declared global where it is defined."))
         if spec.kind == "leaf" and report.returns and all(v.is_number_like for v in report.returns.values()):
             result: ReturnForm = "write" if not report.falls_through else "store"
         else:
@@ -89,6 +92,9 @@ class Siblings:
     def _callee(self, group: Group) -> str:
         function, resolved = group.function, group.resolved
         assert isinstance(function, ast.FunctionDef)
+        scope = self.context.module.scopes[function]
+        if self.context.module.home(function.name, scope) is not scope:
+            raise Adapted(Diagnostic("BC114", f"`{function.name}` is declared global where it is defined."))
         if resolved.owner is None:
             return function.name
         if resolved.implicit:

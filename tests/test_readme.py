@@ -99,3 +99,10 @@ def test_every_module_that_is_mentioned_exists():
     _, _, table = README.partition("| module | step |")
     for module in re.findall(r"`(\w+(?:\.py|/))`", table.split("\n\n")[0]):
         assert (ROOT / "codemods" / module).exists(), module
+
+
+def test_every_code_is_listed():
+    from codemods.diagnostics import CODES
+
+    listed = dict(re.findall(r"^\| `(BC\d+)` \| (.+) \|$", README, re.MULTILINE))
+    assert listed == CODES

@@ -135,8 +135,14 @@ class Expressions(Effects):
     _of_SetComp = _of_ListComp
 
     def _of_GeneratorExp(self, node: ast.GeneratorExp, frame: Frame) -> Value:
+        parent = self.module.parents[node]
+        if not isinstance(parent, ast.Call) or parent.func is node:
+            frame.capture(node)
+        return self.run_lazily(node, frame)
+
+    def run_lazily(self, node: ast.GeneratorExp, frame: Frame) -> Value:
+        """A generator, which holds until it is run what it iterates over and captures."""
         made = self._of_ListComp(node, frame)
-        # It is lazy, and holds until it is run what it iterates over and captures.
         names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
         held = join(self.refreshed(self.look_up(name, frame)) for name in names)
         return dataclasses.replace(made, view=made.view | held.view)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from codemods.bodies.values import Use, Value, join
 
 FunctionLike = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+LazyNode = FunctionLike | ast.GeneratorExp
 ScopeNode = FunctionLike | ast.ClassDef
 
 
@@ -35,7 +36,7 @@ class Frame:
     Attributes:
       env: the names' values at this point.
       ever: the join of all values that each name ever had, which is what a nested function may see.
-      nested: the functions and lambdas defined in the body, each with what its free names may hold.
+      nested: the body's functions, lambdas and stored generators, with what their free names may hold.
       shared: the names that nested functions bind as well, so that their order says nothing.
       walruses: what assignment expressions in comprehensions have bound.
       ended: whether control has left the block.
@@ -47,7 +48,7 @@ class Frame:
         self.parent = parent
         self.env: dict[str, Value] = {}
         self.ever: dict[str, Value] = {}
-        self.nested: dict[FunctionLike, dict[str, Value]] = {}
+        self.nested: dict[LazyNode, dict[str, Value]] = {}
         self.shared: set[str] = set()
         self.walruses: dict[str, Value] = {}
         self.returns: dict[ast.AST, Value] = {}
@@ -75,7 +76,7 @@ class Frame:
         self.shared.add(name)
         self.bind(name, join([self.ever[name], value]) if name in self.ever else value)
 
-    def capture(self, function: FunctionLike) -> None:
+    def capture(self, function: LazyNode) -> None:
         """From here on `function` sees what names hold now, and whatever they are bound to later."""
         seen = self.nested.setdefault(function, {})
         for name, value in self.env.items():

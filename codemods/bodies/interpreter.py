@@ -125,7 +125,10 @@ class Interpreter(Calls):
 
     def _run_nested(self, frame: Frame) -> None:
         """Runs the functions defined in the body, as whoever they are handed to may call them."""
-        for function in list(frame.nested):
+        for function, seen in list(frame.nested.items()):
+            if isinstance(function, ast.GeneratorExp):
+                self._run_generator(function, seen, frame)
+                continue
             inner = Frame(function, frame)
             for parameter in parameters(function.args):
                 inner.bind(parameter.arg, CLEAN)
@@ -136,6 +139,12 @@ class Interpreter(Calls):
             result = join([*inner.returns.values(), *inner.yields])
             if result.raw and function not in self.contained and not self.only_called(function):
                 self.hand_out(result, function, "the result of a nested function")
+
+    def _run_generator(self, node: ast.GeneratorExp, seen: Mapping[str, Value], frame: Frame) -> None:
+        """A generator expression that is run later sees what names are bound to by then."""
+        now, frame.env = frame.env, {name: self.refreshed(value) for name, value in seen.items()}
+        self.run_lazily(node, frame)
+        frame.env = now
 
     def _note_captured(self, function: FunctionLike, frame: Frame) -> None:
         """A nested function may outlive the call, and with it what it captures, now or later."""
@@ -315,10 +324,12 @@ class Interpreter(Calls):
             once()
             ends = [state, *frame.loop_exits, *frame.loop_continues] + ([] if frame.ended else [frame.env])
             state = join_environments(ends)
-        left = bool(frame.loop_exits)
+        left, exits = bool(frame.loop_exits), list(frame.loop_exits)
         frame.env, frame.ended = state, False
         frame.loop_exits, frame.loop_continues = outer
         self.block(otherwise, frame)
+        # A `break` does not pass through `else`.
+        frame.env = join_environments([*exits, *([] if frame.ended else [frame.env])]) if exits else frame.env
         frame.ended = frame.ended and not left
         return left
 

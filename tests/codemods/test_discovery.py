@@ -344,3 +344,11 @@ def test_gitignore_means_what_it_means_to_git(tmp_path_factory, ignored):
     listed = git(root, "ls-files", "--others", "--exclude-standard", "-z", "--", "*.py").split("\0")
     ours = python_files([root], lambda path, reason: pytest.fail(f"{path}: {reason}"))
     assert sorted(os.path.relpath(path, root) for path in ours) == sorted(filter(None, listed))
+
+
+def test_a_notebook_that_is_named_is_an_error(tmp_path):
+    make(tmp_path, "analysis.ipynb")
+    (error,) = failures(tmp_path / "analysis.ipynb")
+    assert error is not None
+    assert "notebook" in error
+    assert found(tmp_path) == []

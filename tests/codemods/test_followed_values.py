@@ -42,6 +42,16 @@ def obstacle(body: str, *parameters: str) -> str | None:
             "BC104",
             id="what a mapped function returns",
         ),
+        pytest.param(
+            "y = 0.0\nfor _ in range(2):\n    y = x\n    break\nelse:\n    y = 0.0\nreturn y // 0",
+            "BC104",
+            id="a break does not pass through else",
+        ),
+        pytest.param(
+            "k = 1\ng = (v // k for v in range(3))\nk = x\nreturn list(g)",
+            "BC104",
+            id="a generator that is run later",
+        ),
         pytest.param("return max(*[x, y])", "BC104", id="a starred list is several values"),
         pytest.param("vals = [x, y]\nvals[0] += 1.0\nreturn vals[0]", "BC105", id="an element is augmented"),
         pytest.param(
@@ -107,6 +117,9 @@ def test_an_exception_of_a_callback_without_arguments_holds_its_outputs():
         pytest.param(
             "acc = None\nacc = [] if acc is None else acc\nacc.append(np.sin(x))\nreturn acc[0]",
             id="None holds nothing",
+        ),
+        pytest.param(
+            "x = np.asarray(x)\nreturn sum(x[i] * 2 for i in range(3))", id="a generator that is run at once"
         ),
         pytest.param("return list(map(lambda v: np.sin(v), [x]))[0]", id="a mapped function of NumPy's"),
     ],
