@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import errno
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -285,9 +286,11 @@ def _parse_pattern(line: str) -> _Pattern | None:
     """None for a line without a pattern, and for a malformed one, which Git passes over too."""
     import pathspec  # a tree without a `.gitignore` does without
 
+    # A row of stars is one, or two across folders; longer rows would make matching take for ever.
+    line = re.sub(r"\*{3,}", "**", line)
     try:
         (pattern,) = pathspec.GitIgnoreSpec.from_lines([line]).patterns
-    except ValueError:
+    except (ValueError, re.error):
         return None
     if pattern.include is None:
         return None

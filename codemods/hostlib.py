@@ -185,6 +185,10 @@ READS_FRAME: Final = frozenset({"locals", "vars", "globals", "eval", "exec", "di
 # Map a function over a pytree's leaves.
 TREE_MAPS: Final = frozenset({"jax.tree.map", "jax.tree_util.tree_map", "jax.tree_map"})
 
+FRAME_READERS: Final = frozenset(
+    {"sys._getframe", "inspect.currentframe", "inspect.stack", "inspect.getsource"}
+)
+
 JAX_DTYPES: Final = _qualified(
     "jax.numpy",
     "bool_ int4 uint4 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 "

@@ -99,6 +99,8 @@ class Calls(Expressions):
             return self.unknown_code(self._arguments(node, frame), node)
         (origin,) = origins
         origin = _canonical(origin)
+        if origin in hostlib.FRAME_READERS:
+            self._reads_frame(node)
         if origin in hostlib.CONVERTING:
             return self._convert(node, origin, frame)
         values = self._arguments(node, frame)
@@ -205,16 +207,19 @@ class Calls(Expressions):
             return ARRAY
         return Value(view=join(values).view)
 
+    def _reads_frame(self, node: ast.Call) -> None:
+        self.obstruct(
+            "BC118",
+            node,
+            f"`{_short(node.func)}()` may read the callback's own names, which a rewrite changes.",
+            "Leave it as it is, or write the callback without it.",
+        )
+
     # Builtins.
 
     def _call_builtin(self, node: ast.Call, name: str, frame: Frame) -> Value:
         if name in hostlib.READS_FRAME and not (name == "super" and not node.args):
-            self.obstruct(
-                "BC118",
-                node,
-                f"`{name}()` may read the callback's own names, which a rewrite changes.",
-                "Leave it as it is, or write the callback without it.",
-            )
+            self._reads_frame(node)
         if name == "map" and len(node.args) == 2 and self._converts_each(node.args[0]):
             value = self.iterated(self.value(node.args[1], frame))
             self.use(value, Use.CONVERTED)

@@ -469,8 +469,13 @@ class Interpreter(Calls):
 
 
 def join_environments(environments: Sequence[Mapping[str, Value]]) -> dict[str, Value]:
-    names = {name for environment in environments for name in environment}
-    return {name: join(e[name] for e in environments if name in e) for name in names}
+    """What names may hold after any of several ways here; values that all share are shared."""
+    joined = dict(environments[0]) if environments else {}
+    for environment in environments[1:]:
+        for name, value in environment.items():
+            old = joined.get(name, value)
+            joined[name] = value if old is value or old == value else join([old, value])
+    return joined
 
 
 def _matches_anything(case: ast.match_case) -> bool:

@@ -35,6 +35,7 @@ class Imports:
         self._local: dict[tuple[ast.stmt | ast.Lambda, str], str] = {}
         self._chosen: dict[str, str] = {}
         self._needed: set[str] = set()
+        self._known: dict[tuple[str, ast.AST], list[tuple[str, int]]] = {}
         self._offsets: set[int] = set()
 
     def runtime(self, node: ast.AST) -> str:
@@ -119,16 +120,22 @@ class Imports:
             is_late = candidate.is_function and not (level or own_body)
             if is_late or (level and candidate.kind is ScopeKind.CLASS):
                 continue
-            for name, found in candidate.bindings.items():
-                bound = all(b.origin == library and self._always_runs(b.node) for b in found)
-                if candidate is self._module.root and self._stands_at_top(found[0].node):
-                    bound = bound and getattr(found[0].node, "lineno", 0) < top_line
-                if bound and self._module.home(name, scope) is candidate:
+            for name, line in self._bound_to(library, candidate):
+                in_time = candidate is not self._module.root or line < top_line
+                if in_time and self._module.home(name, scope) is candidate:
                     return name
         return None
 
-    def _stands_at_top(self, alias: ast.AST) -> bool:
-        return self._module.parents[alias] in self._module.tree.body
+    def _bound_to(self, library: str, scope: Scope) -> list[tuple[str, int]]:
+        """The names that a scope binds to `library` alone, each with the line of its import."""
+        key = (library, scope.node)
+        if key not in self._known:
+            self._known[key] = [
+                (name, getattr(found[0].node, "lineno", 0))
+                for name, found in scope.bindings.items()
+                if all(b.origin == library and self._always_runs(b.node) for b in found)
+            ]
+        return self._known[key]
 
     def _always_runs(self, alias: ast.AST) -> bool:
         """Whether an import stands straight in the body of its module or function."""

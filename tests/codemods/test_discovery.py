@@ -352,3 +352,9 @@ def test_a_notebook_that_is_named_is_an_error(tmp_path):
     assert error is not None
     assert "notebook" in error
     assert found(tmp_path) == []
+
+
+def test_a_pattern_that_is_no_pattern_matches_nothing(tmp_path):
+    make(tmp_path, "a.py")
+    (tmp_path / ".gitignore").write_text("[z-a].py\n" + "*" * 100_000 + "b.py\n")
+    assert found(tmp_path, root=tmp_path) == ["a.py"]

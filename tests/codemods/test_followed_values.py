@@ -52,6 +52,9 @@ def obstacle(body: str, *parameters: str) -> str | None:
             "BC104",
             id="a generator that is run later",
         ),
+        pytest.param(
+            "import sys\nreturn x * sys._getframe().f_code.co_argcount", "BC118", id="the frame is read"
+        ),
         pytest.param("return max(*[x, y])", "BC104", id="a starred list is several values"),
         pytest.param("vals = [x, y]\nvals[0] += 1.0\nreturn vals[0]", "BC105", id="an element is augmented"),
         pytest.param(
