@@ -394,7 +394,8 @@ def _on_deep_stack(work: Callable[[], Result]) -> Result:
             thread.start()
         finally:
             threading.stack_size(before)
-        thread.join()
+        while thread.is_alive():  # an interrupt that comes right before a wait does not end it
+            thread.join(timeout=0.2)
     except (RuntimeError, ValueError):  # no thread of that size
         sys.setrecursionlimit(frames)
         return work()

@@ -224,8 +224,7 @@ class Effects:
 
     def of_objects(self, call: ast.Call) -> bool:
         """Whether a function of NumPy may have been asked for an array of objects, which keeps references."""
-        literals = [n.value for a in call.args for n in ast.walk(a) if isinstance(n, ast.Constant)]
-        if any(value is None or isinstance(value, str) for value in literals[: len(literals)]):
+        if any(map(_holds_none, call.args)):
             return not any(k.arg == "dtype" for k in call.keywords)
         dtypes = [k.value for k in call.keywords if k.arg == "dtype"]
         dtypes += [a for a in call.args[1:] if isinstance(a, ast.Name | ast.Attribute | ast.Constant)]
@@ -319,6 +318,13 @@ def _is_class_itself(base: ast.Name, module: Module) -> bool:
     function = binding.scope.node if binding else None
     decorators = function.decorator_list if isinstance(function, ast.FunctionDef) else []
     return any(isinstance(d, ast.Name) and d.id == "classmethod" for d in decorators)
+
+
+def _holds_none(node: ast.expr) -> bool:
+    """Whether a literal is None, or holds it."""
+    if isinstance(node, ast.List | ast.Tuple):
+        return any(map(_holds_none, node.elts))
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _plain(node: ast.AST) -> FunctionLike | None:
