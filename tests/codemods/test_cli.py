@@ -521,7 +521,11 @@ def test_an_interrupt_ends_quietly_and_writes_nothing():
     engine = (
         "lambda source: fake(source) if source.path.name == 'a.py' else (print(flush=True), time.sleep(60))"
     )
-    with run("--write", ".", engine=engine) as process:
+
+    def heed() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background jobs ignore it
+
+    with run("--write", ".", engine=engine, preexec_fn=heed) as process:
         assert process.stdout.readline() == b"\n"
         time.sleep(0.1)
         process.send_signal(signal.SIGINT)
