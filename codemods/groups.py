@@ -7,17 +7,18 @@ import dataclasses
 from typing import Final
 
 from codemods.arguments import Supplied
-from codemods.bodies import BodyReport, Obstacle, Use
+from codemods.bodies import BodyReport, Obstacle, Usage, Use
 from codemods.free_names import FreeNames
 from codemods.model import Diagnostic, Options
 from codemods.names import Module, parameters
+from codemods.plans import How
 from codemods.project import Project
 from codemods.resolve import Resolved
 from codemods.sites import CallSite
 from codemods.source import SourceFile
 from codemods.specs import Spec
 
-MAY_BE_TREE: Final = frozenset({Use.OTHER, Use.PIECE_CONVERTED})
+_MAY_BE_TREE: Final = frozenset({Use.OTHER, Use.PIECE_CONVERTED})
 
 
 class Adapted(Exception):
@@ -89,6 +90,19 @@ class Findings:
     supplied: dict[str, Supplied]
     report: BodyReport
     spec: Spec
+
+
+def conversion(usage: Usage, seen: Supplied, options: Options) -> How:
+    """How a parameter is converted: as one array where that is proven, a copy if it may outlive the call."""
+    copies = usage.escape is not None and not options.views
+    one = seen.argument.form == "array" or (
+        seen.argument.form != "tree"
+        and bool(usage.uses & {Use.NUMPY, Use.CONVERTED})
+        and not usage.uses & _MAY_BE_TREE
+    )
+    if one:
+        return "array copy" if copies else "array"
+    return "tree copy" if copies else "tree"
 
 
 def of_obstacle(obstacle: Obstacle) -> Diagnostic:

@@ -7,7 +7,7 @@ from typing import Final
 
 from codemods.arguments import Supplied
 from codemods.bodies import BodyReport, Obstacle, Usage, Use
-from codemods.groups import MAY_BE_TREE, Adapted, Context, Findings, Group, of_obstacle
+from codemods.groups import Adapted, Context, Findings, Group, conversion, of_obstacle
 from codemods.hoisting import why_not_hoisted
 from codemods.model import Diagnostic
 from codemods.names import FunctionNode, is_private, parameters
@@ -210,14 +210,7 @@ class InPlace:
             return "tree copy" if copies else "tree"
         if not copies and usage.uses <= _NEEDS_NONE:
             return None
-        one = seen.argument.form == "array" or (
-            seen.argument.form != "tree"
-            and bool(usage.uses & {Use.NUMPY, Use.CONVERTED})
-            and not usage.uses & MAY_BE_TREE
-        )
-        if one:
-            return "array copy" if copies else "array"
-        return "tree copy" if copies else "tree"
+        return conversion(usage, seen, self.context.options)
 
 
 def _ends_in_kept(function: FunctionNode, returns: tuple[ReturnPlan, ...]) -> bool:

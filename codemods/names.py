@@ -19,7 +19,6 @@ from typing import cast
 from codemods.uses import names_in_examples, names_in_text
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _WITHOUT_POSITION = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 
 
@@ -205,6 +204,13 @@ class Module:
         while not isinstance(node, ast.stmt):
             node = self.parents[node]
         return node
+
+    def block(self, statement: ast.stmt) -> list[ast.stmt]:
+        """The list of statements that a statement stands in."""
+        for _, value in ast.iter_fields(self.parents[statement]):
+            if isinstance(value, list) and statement in value:
+                return value
+        return [statement]
 
     def enclosing_function(self, node: ast.AST) -> FunctionNode | None:
         """The innermost function whose scope evaluates `node`."""

@@ -6,8 +6,7 @@ import ast
 from collections.abc import Iterable, Sequence
 
 from codemods.arguments import default_of
-from codemods.bodies import Use
-from codemods.groups import MAY_BE_TREE, Adapted, Context, Findings, Group
+from codemods.groups import Adapted, Context, Findings, Group, conversion
 from codemods.model import Diagnostic
 from codemods.names import parameters
 from codemods.plans import Conversion, ReturnForm, SiblingPlan
@@ -108,12 +107,7 @@ class Siblings:
         for parameter in wanted:
             if parameter.arg not in findings.supplied:
                 continue
-            seen, usage = findings.supplied[parameter.arg], findings.report.usages[parameter.arg]
-            copies = usage.escape is not None and not self.context.options.views
-            one = seen.argument.form == "array" or (
-                seen.argument.form != "tree" and not usage.uses & MAY_BE_TREE and usage.uses != {Use.INQUIRY}
-            )
-            if one and usage.uses:
-                yield Conversion(parameter.arg, "array copy" if copies else "array")
-            elif usage.uses:
-                yield Conversion(parameter.arg, "tree copy" if copies else "tree")
+            usage = findings.report.usages[parameter.arg]
+            if usage.uses:
+                how = conversion(usage, findings.supplied[parameter.arg], self.context.options)
+                yield Conversion(parameter.arg, how)

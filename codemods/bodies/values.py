@@ -50,9 +50,6 @@ class Value:
     is_exception: bool = False
     is_outside: bool = False
 
-    def with_form(self, form: Form) -> Value:
-        return dataclasses.replace(self, form=form)
-
     @property
     def is_container(self) -> bool:
         return self.form in ("tree", "dict")

@@ -103,7 +103,7 @@ class Imports:
         statement = self._module.statement(node)
         inner: ast.AST = statement
         while isinstance(inner, ast.stmt):
-            block = block_of(inner, self._module)
+            block = self._module.block(inner)
             for earlier in block[: block.index(inner) + 1]:
                 if (earlier, library) in self._local:
                     return earlier
@@ -249,14 +249,6 @@ class Imports:
             return False  # `getattr` and its like reach the names of modules, not those of functions
         home = self._module.root if name in scope.global_names else scope
         return all(use in gone for use in self._module.references(name, home))
-
-
-def block_of(statement: ast.stmt, module: Module) -> list[ast.stmt]:
-    """The list of statements that a statement stands in."""
-    for _, value in ast.iter_fields(module.parents[statement]):
-        if isinstance(value, list) and statement in value:
-            return value
-    return [statement]
 
 
 def _is_elif(statement: ast.stmt, source: SourceFile) -> bool:

@@ -35,7 +35,7 @@ class Removal:
             if statement not in whole:
                 self._aliases(statement, [a for a in statement.names if a in doomed])
                 continue
-            block = self._block_of(statement)
+            block = self._module.block(statement)
             if statement is block[0] and self._empties(block, whole):
                 self._edits.replace(self._source.start(statement), self._source.end(statement), "pass")
             else:
@@ -54,12 +54,6 @@ class Removal:
         is_top = isinstance(self._module.parents[statement], ast.Module)
         is_new = any(self._is_spaced(self._source.line_start(s.lineno)) for s in before)
         return not is_top and not is_new and all(other in whole for other in before)
-
-    def _block_of(self, statement: Import) -> list[ast.stmt]:
-        for _, value in ast.iter_fields(self._module.parents[statement]):
-            if isinstance(value, list) and statement in value:
-                return value
-        return [statement]
 
     def _statement(self, statement: Import, *, opens: bool) -> None:
         source = self._source

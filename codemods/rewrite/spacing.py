@@ -34,7 +34,7 @@ class Spacing:
     def behind(self, statement: ast.stmt) -> str:
         """The blank lines missing between a definition and what follows it in its block."""
         line = self._last_line(statement)
-        block = _block_of(statement, self._module)
+        block = self._module.block(statement)
         if statement is block[-1] or self._blank_below(line):
             return ""
         return self._missing(self._source.line_end(line), 0, self._wanted(statement))
@@ -49,7 +49,7 @@ class Spacing:
         return 2 if isinstance(self._module.parents[statement], ast.Module) else 1
 
     def _opens_block(self, statement: ast.stmt) -> bool:
-        return statement is _block_of(statement, self._module)[0]
+        return statement is self._module.block(statement)[0]
 
     def _first_line(self, statement: ast.stmt) -> int:
         """The first line of a statement, its decorators and the comments right above it."""
@@ -80,10 +80,3 @@ class Spacing:
 
     def _blank_below(self, line: int) -> bool:
         return line < len(self._source.line_starts) and not self._source.line_text(line + 1).strip()
-
-
-def _block_of(statement: ast.stmt, module: Module) -> list[ast.stmt]:
-    for _, value in ast.iter_fields(module.parents[statement]):
-        if isinstance(value, list) and statement in value:
-            return value
-    return [statement]
