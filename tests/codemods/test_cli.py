@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from codemods import cli
+from codemods import cli, running
 from codemods.model import Diagnostic, FileResult, Options, SiteResult, Status
 from codemods.source import SourceError, SourceFile
 
@@ -54,7 +54,7 @@ def engine(monkeypatch, tmp_path):
         asked.append((tuple(paths), options))
         return fake_migrate
 
-    monkeypatch.setattr(cli, "_engine", load)
+    monkeypatch.setattr(running, "_engine", load)
     monkeypatch.chdir(tmp_path)
     return asked
 
@@ -247,7 +247,7 @@ def test_a_file_that_changes_during_the_run_is_left_alone(monkeypatch):
         file.write_text("edited\n")
         return fake_migrate(source)
 
-    monkeypatch.setattr(cli, "_engine", lambda paths, options: slow)
+    monkeypatch.setattr(running, "_engine", lambda paths, options: slow)
     result = migrate("--write", "a.py")
     assert result.exit_code == 2
     assert "a.py: cannot be written: it was changed in the meantime" in result.stderr
@@ -458,15 +458,15 @@ def test_lint_has_the_same_json():
 
 
 def run(*arguments: str, engine: str = "lambda source: fake(source)", **keywords) -> subprocess.Popen[bytes]:
-    """Starts `bufcb-migrate` in a process of its own; `engine` is what `cli._engine` returns."""
+    """Starts `bufcb-migrate` in a process of its own; `engine` is what `running._engine` returns."""
     program = f"""
         import importlib.util, sys, time
-        from codemods import cli
+        from codemods import cli, running
         spec = importlib.util.spec_from_file_location("fakes", {__file__!r})
         fakes = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(fakes)
         fake = fakes.fake_migrate
-        cli._engine = lambda paths, options: {engine}
+        running._engine = lambda paths, options: {engine}
         cli.migrate(prog_name="bufcb-migrate")
     """
     environment = {

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from codemods import report
 from codemods.model import Diagnostic, FileResult, Gradient, Note, SiteResult, Status
-from codemods.report import Run, unified_diff
+from codemods.report import as_json
+from codemods.report import text as as_text
+from codemods.report.diff import unified_diff
+from codemods.report.run import Run
 
 SITE = SiteResult(2, 5, 3, "host", Status.REWRITTEN)
 ADAPTED = SiteResult(4, 1, 4, "solve", Status.ADAPTED, Diagnostic("BC103", "It uses JAX.", "Use NumPy."))
@@ -31,7 +33,7 @@ def result(
 
 def test_json_is_one_versioned_object_with_the_documented_keys():
     run = Run((result(after="new\n", sites=(SITE, ADAPTED), notes=(NOTE,)),), scanned=7)
-    assert json.loads(report.to_json(run)) == {
+    assert json.loads(as_json.to_json(run)) == {
         "version": 1,
         "files": [
             {
@@ -77,7 +79,7 @@ def test_json_is_one_versioned_object_with_the_documented_keys():
 
 
 def test_json_of_a_failure_has_the_error_and_no_site():
-    document = json.loads(report.to_json(Run((result(error="a.py:3: cannot be parsed"),), scanned=1)))
+    document = json.loads(as_json.to_json(Run((result(error="a.py:3: cannot be parsed"),), scanned=1)))
     (file,) = document["files"]
     assert file == {
         "path": "a.py", "changed": False, "error": "a.py:3: cannot be parsed", "sites": [], "notes": [],
@@ -89,7 +91,7 @@ def test_json_of_a_failure_has_the_error_and_no_site():
 @pytest.mark.parametrize("status", list(Status))
 def test_json_names_every_status_and_gradient(status, gradient):
     site = SiteResult(1, 1, 1, "f", status, None, gradient)
-    document = json.loads(report.to_json(Run((result(sites=(site,)),), scanned=1)))
+    document = json.loads(as_json.to_json(Run((result(sites=(site,)),), scanned=1)))
     (shown,) = document["files"][0]["sites"]
     assert (shown["status"], shown["gradient"]) == (status.value, gradient.value)
     assert document["summary"][status.value] == document["summary"]["sites"] == 1
@@ -97,7 +99,7 @@ def test_json_names_every_status_and_gradient(status, gradient):
 
 def test_json_is_ascii_whatever_the_path_and_the_callback():
     site = SiteResult(1, 1, 1, "lösung", Status.REWRITTEN)
-    text = report.to_json(Run((result(path="caf\udce9.py", sites=(site,)),), scanned=1))
+    text = as_json.to_json(Run((result(path="caf\udce9.py", sites=(site,)),), scanned=1))
     assert text.isascii()
     assert json.loads(text)["files"][0]["path"] == "caf\udce9.py"
     assert json.loads(text)["files"][0]["sites"][0]["callback"] == "lösung"
@@ -196,7 +198,7 @@ def test_git_applies_the_diff(tmp_path_factory, before, after, name, newline):
 def test_diagnostics_name_place_code_reason_and_way_out_and_show_the_line():
     before = "import jax\r\n    # naïve\n\tjax.pure_callback(f, s)  \nx = jax.pure_callback(g, s)\n"
     run = Run((result(before.encode(), path="pkg/a.py", sites=(SITE, REFUSED, ADAPTED), notes=(NOTE,)),), 1)
-    assert list(report.diagnostics(run)) == [
+    assert list(as_text.diagnostics(run)) == [
         "pkg/a.py:1:9: BC005 Nothing to suppress.\n    import jax",
         "pkg/a.py:3:1: BC201 Its origin is unknown.\n    jax.pure_callback(f, s)",
         "pkg/a.py:4:1: BC103 It uses JAX. Use NumPy.\n    x = jax.pure_callback(g, s)",
@@ -205,7 +207,7 @@ def test_diagnostics_name_place_code_reason_and_way_out_and_show_the_line():
 
 def test_diagnostics_put_failures_first():
     run = Run((result(sites=(SKIPPED,)), result(path="b.py", error="b.py:1: cannot be parsed: no")), 2)
-    assert [entry.split("\n")[0] for entry in report.diagnostics(run)] == [
+    assert [entry.split("\n")[0] for entry in as_text.diagnostics(run)] == [
         "error: b.py:1: cannot be parsed: no",
         "a.py:1:1: BC004 A comment says so.",
     ]
@@ -214,7 +216,7 @@ def test_diagnostics_put_failures_first():
 def test_findings_are_the_sites_left_to_migrate():
     site = SiteResult(1, 3, 2, "lambda x:\n    x", Status.REWRITTEN)
     run = Run((result("one\ntwo\nthree\n", sites=(SKIPPED, site, REFUSED)), result(path="b.py")), 2)
-    assert list(report.findings(run)) == [
+    assert list(as_text.findings(run)) == [
         "a.py:1:3: pure_callback of `lambda x: x` is left to migrate\n    one",
         (
             "a.py:3:1: pure_callback of `<lambda>` is left to migrate by hand: "
@@ -249,19 +251,19 @@ def test_findings_are_the_sites_left_to_migrate():
     ],
 )
 def test_conclusion_counts_files_and_sites(run, text):
-    assert report.conclusion(run) == text
+    assert as_text.conclusion(run) == text
 
 
 def test_verdict_counts_what_is_left():
-    assert report.verdict(Run((result(sites=(SITE, SKIPPED)),), 2)) == (
+    assert as_text.verdict(Run((result(sites=(SITE, SKIPPED)),), 2)) == (
         "1 call site left to migrate (2 files scanned)."
     )
-    assert report.verdict(Run((result(error="a.py: no"),), 0)) == (
+    assert as_text.verdict(Run((result(error="a.py: no"),), 0)) == (
         "No call sites left to migrate (no files scanned). 1 path could not be processed."
     )
 
 
 def test_changes_list_what_was_written():
     files = (result(after="new\n"), result(path="b.py"))
-    assert list(report.changes(Run(files, 2, written=True))) == ["rewrote a.py"]
-    assert list(report.changes(Run(files, 2))) == []
+    assert list(as_text.changes(Run(files, 2, written=True))) == ["rewrote a.py"]
+    assert list(as_text.changes(Run(files, 2))) == []

@@ -1,0 +1,53 @@
+"""The run as JSON."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from codemods.model import Diagnostic, FileResult, SiteResult
+from codemods.report.run import Run, summary
+
+JSON_VERSION: Final = 1
+
+
+def to_json(run: Run) -> str:
+    """The run as one JSON object, in ASCII: `{"version": 1, "files": […], "summary": {…}}`."""
+    import json
+
+    document = {
+        "version": JSON_VERSION,
+        "files": [_file_object(file) for file in run.files],
+        "summary": summary(run),
+    }
+    return json.dumps(document, indent=2)
+
+
+def _file_object(file: FileResult) -> dict[str, Any]:
+    return {
+        "path": str(file.path),
+        "changed": file.changed,
+        "error": file.error,
+        "sites": [_site_object(site) for site in file.sites],
+        "notes": [
+            {"line": note.line, "column": note.column, **_diagnostic_object(note.diagnostic)}
+            for note in file.notes
+        ],
+    }
+
+
+def _site_object(site: SiteResult) -> dict[str, Any]:
+    return {
+        "line": site.line,
+        "column": site.column,
+        "end_line": site.end_line,
+        "callback": site.callback,
+        "status": site.status.value,
+        **_diagnostic_object(site.diagnostic),
+        "gradient": site.gradient.value,
+    }
+
+
+def _diagnostic_object(diagnostic: Diagnostic | None) -> dict[str, str | None]:
+    if diagnostic is None:
+        return {"code": None, "message": ""}
+    return {"code": diagnostic.code, "message": diagnostic.message}
