@@ -76,11 +76,12 @@ class SiteResult:
     """The outcome for one call site of the original file.
 
     Attributes:
-      line: 1-based line of the call in the original file.
+      line: 1-based line of the call in the original file, or in its cell of a notebook.
       column: 1-based column, in characters.
       end_line: 1-based line on which the call ends.
       callback: the callback's name, or `<lambda>`, or its source text.
       diagnostic: why the site ended so; None for a plain rewrite.
+      cell: the 1-based number of a notebook's cell among all its cells; None in other files.
     """
 
     line: int
@@ -90,15 +91,17 @@ class SiteResult:
     status: Status
     diagnostic: Diagnostic | None = None
     gradient: Gradient = Gradient.UNKNOWN
+    cell: int | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Note:
-    """A remark about a place that is no call site, such as an unused suppression."""
+    """A remark about a place that is no call site, such as an unused suppression; as in `SiteResult`."""
 
     line: int
     column: int
     diagnostic: Diagnostic
+    cell: int | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
