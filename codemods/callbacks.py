@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 from codemods.arguments import Blurred, Supplied, supplied
 from codemods.bodies import BodyReport, analyse
 from codemods.checks import check_definition, check_keys, check_writes
+from codemods.definitions import Definitions, Found
 from codemods.free_names import FreeNames
-from codemods.groups import Adapted, Context, Findings, Group, of_obstacle
+from codemods.groups import Adapted, Context, Findings, Group, of_obstacle, place
 from codemods.in_place import InPlace
 from codemods.model import Diagnostic, Options, Status
 from codemods.names import FunctionNode, Module
@@ -38,9 +40,11 @@ class Planner:
         self.source, self.module, self.project, self.options = source, module, project, options
         self.free = FreeNames(module)
         self.overridden = Overrides(module, source.path, project)
+        self.imported = Definitions(project)
         self.functions: list[FunctionPlan] = []
         self.siblings: list[SiblingPlan] = []
-        self.definitions: dict[Site, ast.FunctionDef | ast.Lambda] = {}
+        self.definitions: dict[Site, tuple[Suppressions, ast.FunctionDef | ast.Lambda]] = {}
+        self.suppressions: dict[str, Suppressions] = {}
 
     def plan(self, sites: Sequence[Site], suppressions: Suppressions) -> ModulePlan:
         """Decides on every site. What `skip[CODE]` silences is left alone, and the rest decided again."""
@@ -59,7 +63,7 @@ class Planner:
             return False
         code, definition = plan.diagnostic.code, self.definitions.get(plan.site)
         return suppressions.covers_code(plan.site.node, code) or (
-            definition is not None and suppressions.covers_definition(definition, code)
+            definition is not None and definition[0].covers_definition(definition[1], code)
         )
 
     def _plan(self, sites: Sequence[Site], suppressions: Suppressions, silenced: set[Site]) -> ModulePlan:
@@ -76,11 +80,11 @@ class Planner:
             elif isinstance(site, ValueUse):
                 plans[site] = self._renamed(site.why, site)
             else:
-                found = resolve(site.callback, self.module, callbacks, self.overridden)
+                found = resolve(site.callback, self.module, callbacks, self.overridden, self._follow_import)
                 definition = found.function if isinstance(found, Resolved) else found.definition
                 if definition is not None:
-                    self.definitions[site] = definition
-                if definition is not None and suppressions.covers_definition(definition):
+                    self.definitions[site] = self._suppressions_of(found, suppressions), definition
+                if definition is not None and self.definitions[site][0].covers_definition(definition):
                     plans[site] = _skipped(site, "The callback is left alone, as its comment asks.")
                 elif (alone := self._alone_plan(site, found)) is not None:
                     plans[site] = alone
@@ -93,6 +97,19 @@ class Planner:
             plans = {site: _without_runtime(plan) for site, plan in plans.items()}
         ordered = tuple(plans[site] for site in sites)
         return ModulePlan(ordered, tuple(self.functions), tuple(self.siblings))
+
+    def _follow_import(self, origins: frozenset[str]) -> Found:
+        return self.imported.follow(origins, self.source.path)
+
+    def _suppressions_of(self, found: Resolved | Opaque, own: Suppressions) -> Suppressions:
+        """The comments of the file that has a callback's definition."""
+        home = found.home if isinstance(found, Resolved) else None
+        if home is None:
+            return own
+        if home.file not in self.suppressions:
+            source = self.project.source(home.file)
+            self.suppressions[home.file] = Suppressions(source) if source is not None else own
+        return self.suppressions[home.file]
 
     # One site.
 
@@ -162,7 +179,7 @@ class Planner:
         findings = self._follow(group)
         context = Context(self.source, self.module, self.project, self.options, self.free)
         in_place = InPlace(context)
-        if in_place.is_possible(group):
+        if group.resolved.home is None and in_place.is_possible(group):
             return self._with_rewrite(group, in_place.plan(group, findings), findings.report)
         return self._with_sibling(group, Siblings(context).plan(group, findings), findings.report)
 
@@ -171,9 +188,14 @@ class Planner:
         found = self._supplied(group)
         accept = ACCEPTED_BY_NUMPY if self.options.arrays == "numpy" else frozenset()
         arguments = {name: seen.argument for name, seen in found.items()}
-        report = analyse(group.function, arguments, self.module, accept, self.overridden)
+        home = group.resolved.home
+        if home is None:
+            report = analyse(group.function, arguments, self.module, accept, self.overridden)
+        else:
+            overridden = Overrides(home.module, Path(home.file), self.project)
+            report = analyse(group.function, arguments, home.module, accept, overridden)
         if report.obstacle is not None:
-            raise Adapted(of_obstacle(report.obstacle))
+            raise Adapted(of_obstacle(report.obstacle, home))
         findings = Findings(found, report, self._spec(group))
         check_writes(findings, self.options)
         check_keys(findings)
@@ -181,7 +203,7 @@ class Planner:
 
     def _with_rewrite(self, group: Group, plan: FunctionPlan, report: BodyReport) -> dict[Site, SitePlan]:
         self.functions.append(plan)
-        diagnostic = self._note(report, None, group.function)
+        diagnostic = self._note(report, None, group)
         rewritten: dict[Site, SitePlan] = {}
         for site, resolved in group.calls:
             replace = isinstance(group.function, ast.Lambda) and resolved.via is None
@@ -197,11 +219,11 @@ class Planner:
 
     def _with_sibling(self, group: Group, plan: SiblingPlan, report: BodyReport) -> dict[Site, SitePlan]:
         self.siblings.append(plan)
-        diagnostic = self._note(report, plan, group.function)
+        diagnostic = self._note(report, plan, group)
         rewritten: dict[Site, SitePlan] = {}
         for site, resolved in group.calls:
             reference, text = resolved.reference, plan.name
-            if isinstance(reference, ast.Attribute):
+            if isinstance(reference, ast.Attribute) and resolved.home is None:
                 text = f"{ast.unparse(reference.value)}.{plan.name}"
             rewritten[site] = SitePlan(
                 site, Status.REWRITTEN, diagnostic, replacement=text, target=reference, owner=plan
@@ -220,23 +242,25 @@ class Planner:
         found = {structure(site.spec, self.module) for site, _ in group.calls}
         return found.pop() if len(found) == 1 else Spec("unknown")
 
-    def _note(
-        self, report: BodyReport, sibling: SiblingPlan | None, function: FunctionNode
-    ) -> Diagnostic | None:
+    def _note(self, report: BodyReport, sibling: SiblingPlan | None, group: Group) -> Diagnostic | None:
         if report.accepted:
             first = report.accepted[0]
             return Diagnostic("BC007", f"Accepted by `--arrays numpy`: {first.reason}")
+        home = group.resolved.home
         if report.arithmetic is not None:
-            line = getattr(report.arithmetic, "lineno", 0)
+            where = place(report.arithmetic, home)
             return Diagnostic(
                 "BC008",
-                f"`{ast.unparse(report.arithmetic)}` (line {line}) is computed by NumPy now:"
+                f"`{ast.unparse(report.arithmetic)}` ({where}) is computed by NumPy now:"
                 " the same, but for subnormal numbers, which JAX flushes to zero, and for NumPy's warnings.",
             )
-        if sibling is None and _documents_returns(function):
+        if sibling is None and _documents_returns(group.function):
             return Diagnostic(
                 "BC009", "Its docstring still describes a returned value.", "Say what `out` receives instead."
             )
+        if sibling is not None and home is not None:
+            reason = f"`{sibling.callee}` is imported, so `{sibling.name}`, which calls it, was added here."
+            return Diagnostic("BC001", reason)
         if sibling is not None:
             return Diagnostic(
                 "BC001", f"`{sibling.callee}` has other users, so `{sibling.name}` was added beside it."

@@ -10,6 +10,7 @@ from typing import Final
 
 from codemods import names, nesting, patches, sites
 from codemods.callbacks import Planner
+from codemods.definitions import Definitions
 from codemods.exports import Exports
 from codemods.model import Diagnostic, FileResult, Note, Options, SiteResult, Status
 from codemods.names import Module
@@ -41,7 +42,11 @@ def migrate(source: SourceFile, project: Project, options: Options) -> FileResul
 def _migrate(source: SourceFile, project: Project, options: Options) -> FileResult:
     module = names.read(source.tree)
     found, mentions = sites.find(module, options.assume_jax, Exports(project, source.path))
-    found = settle_vectorized(found, module, Overrides(module, source.path, project))
+    overridden = Overrides(module, source.path, project)
+    definitions = Definitions(project)
+    found = settle_vectorized(
+        found, module, overridden, lambda origins: definitions.follow(origins, source.path)
+    )
     suppressions = Suppressions(source)
     plan = Planner(source, module, project, options).plan(found, suppressions)
     patched = [patch for patch in patches.find(module, options.assume_jax) if patch.module == "jax"]

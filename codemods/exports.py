@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 
-from codemods.names import BindingKind, Module
+from codemods.definitions import Definitions, Library, Unseen
 from codemods.project import Project
 
 
@@ -25,21 +25,29 @@ class Export:
 
 
 class Exports:
-    """Follows the imports of one file, one step into the project's own modules."""
+    """Follows the imports of one file into the project's own modules."""
 
     def __init__(self, project: Project, path: Path) -> None:
         self._project, self._path = project, path
+        self._definitions = Definitions(project)
 
     def __call__(self, origin: str) -> Export | None:
         """What `origin` stands for; None where no module of the project has that name."""
+        found = self._definitions.follow({origin}, self._path)
+        if isinstance(found, Library):
+            return None if found.origins == {origin} else Export(found.origins)
+        if isinstance(found, Unseen) and not found.is_defined:
+            return None if self._is_relative_and_missing(origin) else Export()
+        return Export(is_defined=True)
+
+    def _is_relative_and_missing(self, origin: str) -> bool:
+        """Whether a relative import finds no module, as in a package of which only a part is at hand."""
         dots = origin[: len(origin) - len(origin.lstrip("."))]
         parts = origin.lstrip(".").split(".")
-        for length in range(len(parts) - 1, -1 if dots else 0, -1):
-            files = self._project.module_files(dots + ".".join(parts[:length]), self._path)
-            if files:
-                found = {_export(self._project.module(file), parts[length:]) for file in files}
-                return found.pop() if len(found) == 1 else Export()
-        return None
+        return bool(dots) and not any(
+            self._project.module_files(dots + ".".join(parts[:length]), self._path)
+            for length in range(len(parts))
+        )
 
     def acts_when_imported(self, dotted: str) -> bool:
         """Whether a module of the project may do more than define names when it is imported."""
@@ -71,19 +79,3 @@ def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
             waiting += [*statement.body, *statement.orelse]
         if isinstance(statement, ast.Try):
             waiting += [*statement.finalbody, *(s for handler in statement.handlers for s in handler.body)]
-
-
-def _export(module: Module | None, names: list[str]) -> Export:
-    if module is None:
-        return Export()
-    first, suffix = names[0], "".join(f".{name}" for name in names[1:])
-    found = module.root.bindings.get(first, [])
-    if not found:
-        stars = module.star_imports
-        return Export(frozenset({f"{stars[0]}.{first}{suffix}"})) if len(stars) == 1 else Export()
-    if not suffix and all(b.kind in (BindingKind.FUNCTION, BindingKind.CLASS) for b in found):
-        return Export(is_defined=True)
-    origins = {binding.origin for binding in found}
-    if None in origins:
-        return Export()
-    return Export(frozenset(f"{origin}{suffix}" for origin in origins))

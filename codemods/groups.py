@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import os
 from typing import Final
 
 from codemods.arguments import Supplied
 from codemods.bodies import BodyReport, Obstacle, Usage, Use
+from codemods.definitions import Definition
 from codemods.free_names import FreeNames
 from codemods.model import Diagnostic, Options
 from codemods.names import Module, parameters
@@ -105,7 +107,12 @@ def conversion(usage: Usage, seen: Supplied, options: Options) -> How:
     return "tree copy" if copies else "tree"
 
 
-def of_obstacle(obstacle: Obstacle) -> Diagnostic:
-    """What a user is told of an obstacle in a callback's body."""
-    line = getattr(obstacle.node, "lineno", 0)
-    return Diagnostic(obstacle.code, f"{obstacle.reason} (line {line})", obstacle.way_out)
+def of_obstacle(obstacle: Obstacle, home: Definition | None = None) -> Diagnostic:
+    """What a user is told of an obstacle in the body of a callback, which may be in another module."""
+    return Diagnostic(obstacle.code, f"{obstacle.reason} ({place(obstacle.node, home)})", obstacle.way_out)
+
+
+def place(node: ast.AST, home: Definition | None) -> str:
+    """Where a node stands: the line, and the file where it is another one."""
+    line = f"line {getattr(node, 'lineno', 0)}"
+    return line if home is None else f"{line} of {os.path.basename(home.file)}"

@@ -81,8 +81,9 @@ class SiblingPlan:
     """A new function beside the original one, which it calls.
 
     Attributes:
-      anchor: the statement behind which it stands.
+      anchor: the statement behind which it stands, or in front of which with `above`.
       callee: the expression that calls the original, such as `self.solve`.
+      implicit: how many of the original's parameters that expression binds.
       parameters: the parameters that it takes, in order; those bound by a `partial` are not converted.
       conversions: how each converted parameter is handed on.
       decorator: `staticmethod` or `classmethod`, where the original has it.
@@ -100,6 +101,8 @@ class SiblingPlan:
     conversions: tuple[Conversion, ...]
     result: ReturnForm
     decorator: str | None = None
+    implicit: int = 0
+    above: bool = False
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)

@@ -118,6 +118,15 @@ class Project:
         """The names of the module in a file; None where it cannot be read or parsed."""
         return self._read(file)
 
+    @functools.cache  # noqa: B019
+    def source(self, file: str) -> SourceFile | None:
+        """The text of a file; None where it cannot be read or decoded."""
+        try:
+            data = self._files[file] if file in self._files else Path(file).read_bytes()
+            return SourceFile.from_bytes(Path(file), data)
+        except _UNREADABLE:
+            return None
+
     def patches(self, path: Path) -> Iterator[tuple[str, int]]:
         """File and line of each place where another file replaces the `pure_callback` that `path` calls."""
         own = os.path.realpath(path)

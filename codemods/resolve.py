@@ -9,12 +9,15 @@ from typing import Final, Literal
 
 from codemods import hostlib
 from codemods.bodies.effects import owner_of_self
+from codemods.definitions import Definition, Found, Library, Unseen
 from codemods.names import BindingKind, FunctionNode, Module
 from codemods.sites import PARTIAL, CallSite, Site, Unresolved, ValueUse, incomplete
 
 Arrays = Literal["numpy", "jax"]
 Overridden = Callable[[ast.ClassDef, str], bool]
 """Takes a class and a method's name, and says whether `self` may have another method of that name."""
+Imported = Callable[[frozenset[str]], Found]
+"""Takes the dotted names that an imported name may have, and follows them through the project."""
 
 _KINDS: Final[dict[type[ast.expr], str]] = {
     ast.Attribute: "an attribute of an expression",
@@ -46,6 +49,7 @@ class Resolved:
       owner: the class, for a method.
       implicit: how many parameters the method binding consumes: 1 for `self` and `cls`.
       via: the variable that holds the lambda or `partial`, whose reads are all callbacks.
+      home: where the definition is, if another module of the project has it.
     """
 
     function: ast.FunctionDef | ast.Lambda
@@ -54,6 +58,7 @@ class Resolved:
     owner: ast.ClassDef | None = None
     implicit: int = 0
     via: str | None = None
+    home: Definition | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -67,7 +72,9 @@ class Opaque:
     definition: ast.FunctionDef | ast.Lambda | None = None
 
 
-def settle_vectorized(sites: Sequence[Site], module: Module, overridden: Overridden) -> list[Site]:
+def settle_vectorized(
+    sites: Sequence[Site], module: Module, overridden: Overridden, imported: Imported | None = None
+) -> list[Site]:
     """The same sites, each `vectorized=` told to be the old option or an argument of the callback.
 
     JAX before 0.6 took `vectorized=` as an option, up to 0.9 it raised an error, and since 0.10 it hands it
@@ -83,7 +90,7 @@ def settle_vectorized(sites: Sequence[Site], module: Module, overridden: Overrid
         if "vectorized" not in given:
             return site
         callback = site.callback if isinstance(site, CallSite) else _callback_of(site.node, site.call)
-        taken = _takes_vectorized(callback, module, callbacks, overridden)
+        taken = _takes_vectorized(callback, module, callbacks, overridden, imported)
         if taken is None and "vmap_method" not in given:
             return _either(site)
         if taken is None or taken:
@@ -106,12 +113,16 @@ def _callback_of(function: ast.expr, call: ast.Call) -> ast.expr | None:
 
 
 def _takes_vectorized(
-    node: ast.expr | None, module: Module, callbacks: frozenset[ast.expr], overridden: Overridden
+    node: ast.expr | None,
+    module: Module,
+    callbacks: frozenset[ast.expr],
+    overridden: Overridden,
+    imported: Imported | None,
 ) -> bool | None:
     """Whether a callback has a parameter for the keyword `vectorized`; None when it is out of sight."""
     if node is None:
         return None
-    found = resolve(node, module, callbacks, overridden)
+    found = resolve(node, module, callbacks, overridden, imported)
     if isinstance(found, Opaque):
         known = found.arrays == "numpy" and bool(module.origins(node))
         return False if known else None  # no function in the tables has such a parameter
@@ -142,18 +153,22 @@ def _with_own_keyword(site: CallSite | ValueUse) -> Site:
 
 
 def resolve(
-    node: ast.expr, module: Module, callbacks: frozenset[ast.expr], overridden: Overridden
+    node: ast.expr,
+    module: Module,
+    callbacks: frozenset[ast.expr],
+    overridden: Overridden,
+    imported: Imported | None = None,
 ) -> Resolved | Opaque:
     """Follows a callback expression to its definition; `callbacks` are the callbacks of all call sites."""
     if isinstance(node, ast.Lambda):
         return Resolved(node, node)
     if _is_partial(node, module):
         assert isinstance(node, ast.Call)
-        return _partial(node, module, callbacks, overridden)
+        return _partial(node, module, callbacks, overridden, imported)
     if origins := module.origins(node):
-        return _library(node, origins)
+        return _imported(node, origins, imported)
     if isinstance(node, ast.Name):
-        return _name(node, module, callbacks, overridden)
+        return _name(node, module, callbacks, overridden, imported)
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         return _attribute(node, node.value, module, overridden)
     if isinstance(node, ast.Call) and module.origins(node.func) == {"numpy.vectorize"}:
@@ -171,6 +186,22 @@ def _out_of_sight(reason: str) -> Opaque:
     return Opaque("BC101", reason, "It gets JAX arrays, as before.")
 
 
+def _imported(node: ast.expr, origins: frozenset[str], imported: Imported | None) -> Resolved | Opaque:
+    found = imported(origins) if imported is not None else None
+    if isinstance(found, Definition):
+        if isinstance(found.function, ast.AsyncFunctionDef):
+            return Opaque(
+                "BC109", f"`{_short(node)}` is a coroutine function.", "JAX callbacks are plain functions."
+            )
+        return Resolved(found.function, node, home=found)
+    if isinstance(found, Unseen):
+        where = (
+            "has no single definition there" if found.is_defined else "its definition cannot be seen there"
+        )
+        return _out_of_sight(f"`{_short(node)}` is imported from this project, and {where}.")
+    return _library(node, found.origins if isinstance(found, Library) else origins)
+
+
 def _library(node: ast.expr, origins: frozenset[str]) -> Opaque:
     if len(origins) == 1:
         (origin,) = origins
@@ -179,7 +210,9 @@ def _library(node: ast.expr, origins: frozenset[str]) -> Opaque:
             return Opaque("BC102", f"`{origin}` takes NumPy arrays and keeps none.", arrays="numpy")
     name = min(origins)
     if name.startswith(".") or name.partition(".")[0] not in ("numpy", "scipy", "jax"):
-        return _out_of_sight(f"`{_short(node)}` is imported, and its body is not in this file.")
+        library = name.partition(".")[0]
+        where = f"from `{library}`, which is not part of this project" if library else "from out of sight"
+        return _out_of_sight(f"`{_short(node)}` is imported {where}.")
     return Opaque(
         "BC102", f"`{name}` may compute with its argument's own methods.", "It gets JAX arrays, as before."
     )
@@ -195,14 +228,18 @@ def _is_partial(node: ast.expr, module: Module) -> bool:
 
 
 def _partial(
-    node: ast.Call, module: Module, callbacks: frozenset[ast.expr], overridden: Overridden
+    node: ast.Call,
+    module: Module,
+    callbacks: frozenset[ast.expr],
+    overridden: Overridden,
+    imported: Imported | None,
 ) -> Resolved | Opaque:
     blurred = any(isinstance(argument, ast.Starred) for argument in node.args) or any(
         keyword.arg is None for keyword in node.keywords
     )
     if blurred or isinstance(node.args[0], ast.Lambda):
         return _out_of_sight(f"What `{_short(node)}` binds cannot be seen.")
-    inner = resolve(node.args[0], module, callbacks, overridden)
+    inner = resolve(node.args[0], module, callbacks, overridden, imported)
     if isinstance(inner, Opaque):
         return (
             dataclasses.replace(inner, arrays="jax") if inner.arrays == "numpy" and node.keywords else inner
@@ -214,7 +251,11 @@ def _partial(
 
 
 def _name(
-    node: ast.Name, module: Module, callbacks: frozenset[ast.expr], overridden: Overridden
+    node: ast.Name,
+    module: Module,
+    callbacks: frozenset[ast.expr],
+    overridden: Overridden,
+    imported: Imported | None,
 ) -> Resolved | Opaque:
     found = module.bindings(node)
     if not found:
@@ -238,7 +279,7 @@ def _name(
     if binding.kind is BindingKind.PARAMETER:
         return _out_of_sight(f"`{node.id}` is a parameter, so any function may arrive.")
     if binding.kind is BindingKind.ASSIGNMENT and binding.value is not None:
-        return _variable(node, binding.value, module, callbacks, overridden)
+        return _variable(node, binding.value, module, callbacks, overridden, imported)
     return _out_of_sight(f"`{node.id}` is a variable whose value cannot be seen.")
 
 
@@ -248,12 +289,13 @@ def _variable(
     module: Module,
     callbacks: frozenset[ast.expr],
     overridden: Overridden,
+    imported: Imported | None,
 ) -> Resolved | Opaque:
     home = module.home(node.id, module.scopes[node])
     assert home is not None
     if isinstance(value, ast.Lambda) or _is_partial(value, module):
         if all(use in callbacks for use in module.references(node.id, home)):
-            inner = resolve(value, module, callbacks, overridden)
+            inner = resolve(value, module, callbacks, overridden, imported)
             return dataclasses.replace(inner, via=node.id) if isinstance(inner, Resolved) else inner
         return _out_of_sight(f"`{node.id}` is used in other ways as well.")
     return _out_of_sight(f"`{node.id}` holds `{_short(value)}`.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 from collections.abc import Iterable, Sequence
 
 from codemods.arguments import default_of
@@ -10,6 +11,24 @@ from codemods.groups import Adapted, Context, Findings, Group, conversion
 from codemods.model import Diagnostic
 from codemods.names import parameters
 from codemods.plans import Conversion, ReturnForm, SiblingPlan
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a sibling stands and how it calls the original; the fields are those of `SiblingPlan`.
+
+    Attributes:
+      called: the names that the call must find, which no parameter may hide.
+      stem: the original's own name, after which the sibling is named.
+    """
+
+    anchor: ast.stmt
+    callee: str
+    called: frozenset[str]
+    stem: str
+    implicit: int = 0
+    above: bool = False
+    decorator: str | None = None
 
 
 class Siblings:
@@ -20,50 +39,94 @@ class Siblings:
 
     def plan(self, group: Group, findings: Findings) -> SiblingPlan:
         """The function to add; raises `Adapted` where none can stand for the original."""
-        function, report, spec = group.function, findings.report, findings.spec
-        assert isinstance(function, ast.FunctionDef)
-        scope = self.context.module.scopes[function]
-        if self.context.module.home(function.name, scope) is not scope:
-            raise Adapted(Diagnostic("BC114", f"`{function.name}` is declared global where it is defined."))
-        if spec.kind == "leaf" and report.returns and all(v.is_number_like for v in report.returns.values()):
-            result: ReturnForm = "write" if not report.falls_through else "store"
-        else:
-            result = "store"
+        place = self._imported(group) if group.resolved.home is not None else self._beside(group)
         wanted = self._parameters(group, findings)
-        self._check_hidden({p.arg for p in wanted}, group)
-        kinds = {d.id for d in function.decorator_list if isinstance(d, ast.Name)}
-        taken = frozenset({p.arg for p in wanted} | {function.name, "np", "bufcb"})
+        self._check_hidden({p.arg for p in wanted}, place)
+        taken = frozenset({p.arg for p in wanted} | place.called | {"np", "bufcb"})
         context, out, clash = group.buffer_names(self.context.free, taken)
         return SiblingPlan(
-            function,
-            function,
-            self.context.free.sibling(function.name),
-            self._callee(group),
+            group.function,
+            place.anchor,
+            self.context.free.sibling(place.stem),
+            place.callee,
             group.position,
             clash,
             context,
             out,
             wanted,
             tuple(self._handed_on(findings, wanted)),
-            result,
-            next(iter(kinds), None),
+            _result(findings),
+            place.decorator,
+            place.implicit,
+            place.above,
         )
 
-    def _check_hidden(self, parameters_: set[str], group: Group) -> None:
+    # Where it stands.
+
+    def _beside(self, group: Group) -> _Place:
+        """Right behind the original, in its own scope."""
+        function, resolved = group.function, group.resolved
+        assert isinstance(function, ast.FunctionDef)
+        scope = self.context.module.scopes[function]
+        if self.context.module.home(function.name, scope) is not scope:
+            raise Adapted(Diagnostic("BC114", f"`{function.name}` is declared global where it is defined."))
+        callee, called = function.name, {function.name}
+        if resolved.owner is not None:
+            called.add(resolved.owner.name)
+            callee = f"{resolved.owner.name}.{function.name}"
+            if resolved.implicit:
+                callee = f"{[*function.args.posonlyargs, *function.args.args][0].arg}.{function.name}"
+            elif self.context.module.scopes[resolved.owner] is not self.context.module.root:
+                raise Adapted(
+                    Diagnostic("BC115", "A static method of a nested class has no name to call it by.")
+                )
+        kinds = {d.id for d in function.decorator_list if isinstance(d, ast.Name)}
+        return _Place(
+            function,
+            callee,
+            frozenset(called),
+            function.name,
+            resolved.implicit,
+            decorator=next(iter(kinds), None),
+        )
+
+    def _imported(self, group: Group) -> _Place:
+        """In front of the first top-level statement that calls back, in the module with the import."""
+        module, name = self.context.module, ast.unparse(group.resolved.reference)
+        root = group.resolved.reference
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        assert isinstance(root, ast.Name)
+        if module.home(root.id, module.scopes[root]) not in (module.root, None) or not self._has_jax():
+            raise Adapted(
+                Diagnostic(
+                    "BC101",
+                    f"`{name}` or JAX is imported inside a function, where each call would make a sibling.",
+                    "Import both at the top of the module to have it rewritten.",
+                )
+            )
+        first = min((site.call for site, _ in group.calls), key=lambda call: (call.lineno, call.col_offset))
+        around = [a for a in module.ancestors(first) if isinstance(a, ast.stmt)]
+        return _Place(around[-1], name, frozenset({root.id}), name.rpartition(".")[2], above=True)
+
+    def _has_jax(self) -> bool:
+        """Whether JAX is imported at the top level, and with it all that a sibling needs."""
+        bindings = self.context.module.root.bindings.values()
+        return any(
+            b.origin is not None and b.origin.partition(".")[0] == "jax" for bs in bindings for b in bs
+        )
+
+    def _check_hidden(self, parameters_: set[str], place: _Place) -> None:
         """A sibling's own parameters must not hide what its body calls."""
-        owner = group.resolved.owner
-        called = {getattr(group.function, "name", ""), owner.name if owner else ""}
-        called |= {
-            b.name
-            for bs in self.context.module.root.bindings.values()
-            for b in bs
-            if b.origin in ("numpy", "bufcb")
-        }
-        if hidden := parameters_ & (called | {"np", "numpy", "bufcb"}):
+        bindings = self.context.module.root.bindings.values()
+        libraries = {b.name for bs in bindings for b in bs if b.origin in ("numpy", "bufcb")}
+        if hidden := parameters_ & (place.called | libraries | {"np", "numpy", "bufcb"}):
             name = min(hidden)
             raise Adapted(
                 Diagnostic("BC115", f"The parameter `{name}` hides what a sibling would call.", "Rename it.")
             )
+
+    # What it takes and hands on.
 
     def _parameters(self, group: Group, findings: Findings) -> tuple[ast.arg, ...]:
         """The original's parameters that a site supplies or a `partial` binds, and `self`."""
@@ -88,20 +151,6 @@ class Siblings:
             wanted.append(function.args.kwarg)
         return tuple(wanted)
 
-    def _callee(self, group: Group) -> str:
-        function, resolved = group.function, group.resolved
-        assert isinstance(function, ast.FunctionDef)
-        scope = self.context.module.scopes[function]
-        if self.context.module.home(function.name, scope) is not scope:
-            raise Adapted(Diagnostic("BC114", f"`{function.name}` is declared global where it is defined."))
-        if resolved.owner is None:
-            return function.name
-        if resolved.implicit:
-            return f"{[*function.args.posonlyargs, *function.args.args][0].arg}.{function.name}"
-        if self.context.module.scopes[resolved.owner] is not self.context.module.root:
-            raise Adapted(Diagnostic("BC115", "A static method of a nested class has no name to call it by."))
-        return f"{resolved.owner.name}.{function.name}"
-
     def _handed_on(self, findings: Findings, wanted: Sequence[ast.arg]) -> Iterable[Conversion]:
         """How each converted parameter reaches the original."""
         for parameter in wanted:
@@ -111,3 +160,11 @@ class Siblings:
             if usage.uses:
                 how = conversion(usage, findings.supplied[parameter.arg], self.context.options)
                 yield Conversion(parameter.arg, how)
+
+
+def _result(findings: Findings) -> ReturnForm:
+    """One strict write where the result is surely one array or number, else `store`."""
+    report = findings.report
+    one = findings.spec.kind == "leaf" and not report.falls_through
+    plain = bool(report.returns) and all(value.is_number_like for value in report.returns.values())
+    return "write" if one and plain else "store"

@@ -55,7 +55,7 @@ class _Rewriter:
             self._sibling(sibling)
         helpers = self._helpers()
         rewritten: set[ast.AST] = {plan.function for plan in self._plan.functions}
-        rewritten |= {plan.function for plan in self._plan.siblings}
+        rewritten |= {plan.anchor for plan in self._plan.siblings}
         self._imports.apply(self._edits, frozenset(rewritten))
         if helpers:
             self._edits.insert(self._imports.end_of_header(), lambda: helpers)
@@ -160,7 +160,8 @@ class _Rewriter:
             numpy = numpy or any(how.startswith("array") for how in hows)
         else:
             runtime = False  # the helpers are the module's own
-        return self._names(plan.function, runtime=runtime, numpy=numpy)
+        node = plan.anchor if isinstance(plan, SiblingPlan) else plan.function
+        return self._names(node, runtime=runtime, numpy=numpy)
 
     def _definition(self, plan: FunctionPlan, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         names = self._needs(plan)
@@ -218,11 +219,14 @@ class _Rewriter:
 
     def _sibling(self, plan: SiblingPlan) -> None:
         names = self._needs(plan)
-        indent = self._source.indentation(plan.function.lineno)
+        indent = self._source.indentation(plan.anchor.lineno)
+        imports = self._imports.lines_in(plan.anchor)
+        text = functions.sibling(plan, self._dialect, names, imports, indent, self._unit_at(plan.anchor))
+        if plan.above:
+            start, before, after = self._spacing.above(plan.anchor)
+            self._edits.insert(start, lambda: before + text + after)
+            return
         end, before, after = self._spacing.below(plan.anchor)
-        unit = self._unit_at(plan.function)
-        imports = self._imports.lines_in(plan.function)
-        text = functions.sibling(plan, self._dialect, names, imports, indent, unit)
         if self._source.text[:end].endswith(("\n", "\r")):
             text = before + text + after
         else:

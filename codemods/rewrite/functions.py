@@ -232,8 +232,7 @@ def _handed_on(plan: SiblingPlan, ways: dict[str, str]) -> list[str]:
     known = plan.function.args
     wanted = set(plan.parameters)
     positional = [p for p in [*known.posonlyargs, *known.args] if p in wanted]
-    if plan.callee.count(".") and plan.decorator != "staticmethod":
-        positional = positional[1:]
+    positional = positional[plan.implicit :]
     given = [*known.posonlyargs, *known.args]
     found, gap = [], False
     for parameter in given:

@@ -18,6 +18,7 @@ def printed_by(folder: Path) -> str:
     """What the program prints; the modules beside it are importable while it runs, and forgotten after."""
     folder = folder.resolve()
     known = set(sys.modules)
+    path = list(sys.path)
     sys.path.insert(0, str(folder))
     try:
         spec = importlib.util.spec_from_file_location("program", folder / "program.py")
@@ -30,10 +31,16 @@ def printed_by(folder: Path) -> str:
     except Exception:  # noqa: BLE001 - the next program has its turn, and the traceback tells the test
         return traceback.format_exc()
     finally:
-        sys.path.remove(str(folder))
+        sys.path[:] = path
         for name in set(sys.modules) - known:
-            if Path(getattr(sys.modules[name], "__file__", None) or "/").parent == folder:
+            if any(place.is_relative_to(folder) for place in places(sys.modules[name])):
                 del sys.modules[name]
+
+
+def places(module) -> list[Path]:
+    """The file of a module; the folders of a package without one."""
+    file = getattr(module, "__file__", None)
+    return [Path(path) for path in ([file] if file else getattr(module, "__path__", ()))]
 
 
 def main() -> None:

@@ -64,9 +64,11 @@ class Pair:
     def lay_out(self, folder: Path, program: bytes) -> Path:
         """Writes a program and the rest of its project into an empty folder."""
         folder.mkdir(parents=True)
-        for other in self.folder.glob("*.py"):
+        for other in self.folder.rglob("*.py"):
             if other.name not in ("before.py", "after.py"):
-                shutil.copy(other, folder)
+                copy = folder / other.relative_to(self.folder)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(other, copy)
         path = folder / "program.py"
         path.write_bytes(program)
         return path

@@ -7,6 +7,7 @@ import dataclasses
 import importlib.metadata
 import json
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -407,10 +408,21 @@ PROJECTS = {
         **{"tools2/__init__": "from jax import pure_callback\n"},
     ),
     "handed on over two steps": calling(
-        f"from compat import pure_callback as pc\n---\n{CALL}",
-        ("refused", "BC203"),
+        f"{HOST}from compat import pure_callback as pc\n---\n{OUR_CALL}",
+        REWRITTEN,
         compat="from older import pure_callback\n",
         older="from jax import pure_callback\n",
+    ),
+    "handed on under a name of its own": calling(
+        f"{HOST}from compat import call as pc\n---\n{OUR_CALL}",
+        compat="import jax\n\ncall = jax.pure_callback\n",
+    ),
+    "handed on in a circle": calling(
+        f"from compat import pure_callback as pc\n---\n{CALL}",
+        ("refused", "BC203"),
+        runs=False,
+        compat="from older import pure_callback\n",
+        older="from compat import pure_callback\n",
     ),
     "handed on or replaced": calling(
         f"from compat import pure_callback as pc\n---\n{CALL}",
@@ -532,6 +544,201 @@ PROJECTS = {
         ("skipped", "BC004"),
     ),
 }
+SINE = "import numpy as np\n\n\ndef sine(v):\n    return np.sin(v)\n"
+CALLS_SINE = f"---\ny = jax.pure_callback(sine, {SPEC}, x)"
+OPAQUE, DECORATED = ("adapted", "BC101"), ("adapted", "BC107")
+OPS = f"{JAX}{{}}\n\ndef go(x):\n    return jax.pure_callback(sine, {SPEC}, x)\n"
+GO = f"{JAX}{{}}\n\ndef main():\n    print(go(jnp.arange(3.0)).tolist())\n"
+PROJECTS |= {
+    # Callbacks that other modules of the project define.
+    "imported callback": calling(f"from kernels import sine\n{CALLS_SINE}", SIBLING, kernels=SINE),
+    "imported under another name": calling(
+        f"from kernels import sine as wave\n{CALLS_SINE.replace('(sine', '(wave')}", SIBLING, kernels=SINE
+    ),
+    "attribute of an imported module": calling(
+        f"import kernels\n{CALLS_SINE.replace('(sine', '(kernels.sine')}", SIBLING, kernels=SINE
+    ),
+    "attribute of a module in a package": calling(
+        f"import tools.kernels\n{CALLS_SINE.replace('(sine', '(tools.kernels.sine')}",
+        SIBLING,
+        **{"tools/__init__": "", "tools/kernels": SINE},
+    ),
+    "callback of a namespace package": calling(
+        f"from tools.kernels import sine\n{CALLS_SINE}", SIBLING, **{"tools/kernels": SINE}
+    ),
+    "callback re-exported by its package": calling(
+        f"from tools import sine\n{CALLS_SINE}",
+        SIBLING,
+        **{"tools/__init__": "from .kernels import sine\n", "tools/kernels": SINE},
+    ),
+    "callback re-exported under the name of its module": calling(
+        f"from tools import sine\n{CALLS_SINE}",
+        SIBLING,
+        **{"tools/__init__": "from .sine import sine\n", "tools/sine": SINE},
+    ),
+    "callback re-exported over three steps": calling(
+        f"from api import wave\n{CALLS_SINE.replace('(sine', '(wave')}",
+        SIBLING,
+        **{
+            "api": "import tools as t\n\nwave = t.wave\n",
+            "tools/__init__": "from tools.low import *\n",
+            "tools/low/__init__": "from ..kernels import sine as wave\n",
+            "tools/kernels": SINE,
+        },
+    ),
+    "callback imported by a star": calling(
+        f"from numpy.linalg import *\nfrom kernels import *\n{CALLS_SINE}", OPAQUE, kernels=SINE
+    ),
+    "callback imported by one of two stars": calling(
+        f"from others import *\nfrom kernels import *\n{CALLS_SINE}", SIBLING, kernels=SINE, others="N = 1\n"
+    ),
+    "callback imported by a star from `__all__`": calling(
+        f"from kernels import *\n{CALLS_SINE.replace('(sine', '(_sine')}",
+        SIBLING,
+        kernels=f"{SINE.replace('sine', '_sine')}\n__all__ = ['_sine']\n",
+    ),
+    "callback of the parent package": Project(
+        {
+            "tools/__init__.py": "",
+            "tools/kernels.py": SINE,
+            "tools/deep/__init__.py": "",
+            "tools/deep/ops.py": OPS.format("from ..kernels import sine\n"),
+            "program.py": GO.format("from tools.deep.ops import go\n"),
+        },
+        {"tools/deep/ops.py": [SIBLING]},
+    ),
+    "callback beside a module of the package": Project(
+        {
+            "tools/__init__.py": "from .ops import go\n",
+            "tools/kernels.py": SINE,
+            "tools/ops.py": OPS.format("from . import kernels\n").replace("(sine", "(kernels.sine"),
+            "program.py": GO.format("from tools import go\n"),
+        },
+        {"tools/ops.py": [SIBLING]},
+    ),
+    "callback in a `src` layout": Project(
+        {
+            "src/tools/__init__.py": "",
+            "src/tools/kernels.py": SINE,
+            "src/tools/ops.py": OPS.format("from tools.kernels import sine\n"),
+            "program.py": GO.format(
+                "import os\nimport sys\nsys.path.insert(0, os.path.join(os.path.dirname(__file__), 'src'))\n"
+                "from tools.ops import go\n"
+            ),
+        },
+        {"src/tools/ops.py": [SIBLING]},
+    ),
+    "callback imported in a circle": calling(
+        f"from kernels import sine\n{CALLS_SINE}",
+        OPAQUE,
+        runs=False,
+        kernels="from others import sine\n",
+        others="from kernels import sine\n",
+    ),
+    "modules that import each other": calling(
+        f"from kernels import sine\n{CALLS_SINE}",
+        SIBLING,
+        kernels=f"import others\n{SINE}",
+        others="import kernels\n\nsine = None\n",
+    ),
+    "callback of a module that is not there": calling(
+        f"from nowhere import sine\n{CALLS_SINE}", OPAQUE, runs=False
+    ),
+    "callback of a module without that name": calling(
+        f"from kernels import sine\n{CALLS_SINE}", OPAQUE, runs=False, kernels="N = 1\n"
+    ),
+    "callback of a module that cannot be parsed": calling(
+        f"from kernels import sine\n{CALLS_SINE}", OPAQUE, runs=False, kernels=f"{SINE}\ndef broken(:\n"
+    ),
+    "callback assigned to another name": calling(
+        f"from kernels import wave\n{CALLS_SINE.replace('(sine', '(wave')}",
+        SIBLING,
+        kernels=f"{SINE}\nwave = sine\n",
+    ),
+    "imported lambda": calling(
+        f"from kernels import sine\n{CALLS_SINE}",
+        SIBLING,
+        kernels="import numpy as np\n\nsine = lambda v: np.sin(v)\n",
+    ),
+    "callback of one of two modules": calling(
+        "try:\n    from nowhere import sine\nexcept ImportError:\n    from kernels import sine\n"
+        + CALLS_SINE,
+        OPAQUE,
+        kernels=SINE,
+    ),
+    "imported callback with two definitions": calling(
+        f"from kernels import sine\n{CALLS_SINE}",
+        OPAQUE,
+        kernels=f"{SINE}\nif np.pi > 4:\n    def sine(v):\n        return np.cos(v)\n",
+    ),
+    "imported callback that is rebound elsewhere": calling(
+        f"from kernels import sine\n{CALLS_SINE}",
+        OPAQUE,
+        kernels=f"{SINE}\ndef fast():\n    global sine\n    sine = np.cos\n",
+    ),
+    "imported class": calling(
+        f"from kernels import Sine\n{CALLS_SINE.replace('(sine', '(Sine')}",
+        OPAQUE,
+        kernels="import numpy as np\n\nclass Sine:\n    def __new__(cls, v):\n        return np.sin(v)\n",
+    ),
+    "imported callback with a decorator": calling(
+        f"from kernels import sine\n{CALLS_SINE}",
+        DECORATED,
+        kernels=SINE.replace("def", "def keep(f):\n    return f\n\n@keep\ndef", 1),
+    ),
+    "imported callback that uses JAX": calling(
+        f"from kernels import sine\n{CALLS_SINE}",
+        ("adapted", "BC103"),
+        kernels="import jax.numpy as jnp\n\n\ndef sine(v):\n    return jnp.sin(v)\n",
+    ),
+    "imported coroutine": calling(
+        f"from kernels import sine\n{CALLS_SINE}",
+        ("adapted", "BC109"),
+        runs=False,
+        kernels=SINE.replace("def", "async def"),
+    ),
+    "callback imported inside the function": calling(
+        f"---\nfrom kernels import sine\n{CALLS_SINE.removeprefix('---')}", OPAQUE, kernels=SINE
+    ),
+    "library function handed on by the project": calling(
+        f"from kernels import sine\n{CALLS_SINE}",
+        ("adapted", "BC102"),
+        kernels="from numpy import sin as sine\n",
+    ),
+    "partial of an imported callback": calling(
+        f"import functools\nfrom kernels import scaled\n---\n"
+        f"y = jax.pure_callback(functools.partial(scaled, np.float32(2)), {SPEC}, x)",
+        SIBLING,
+        kernels="import numpy as np\n\n\ndef scaled(k, v):\n    return k * np.sin(v)\n",
+    ),
+    "two calls of an imported callback": calling(
+        f"from kernels import sine\n\ndef go(x):\n    return jax.pure_callback(sine, {SPEC}, x)\n"
+        f"{CALLS_SINE} + go(x)",
+        SIBLING,
+        SIBLING,
+        kernels=SINE,
+    ),
+    "imported callback whose parameter has its name": calling(
+        f"from kernels import sine\n{CALLS_SINE}",
+        ("adapted", "BC115"),
+        kernels=SINE.replace("(v)", "(sine)"),
+    ),
+    "imported callback that is skipped where it is defined": calling(
+        f"from kernels import sine\n{CALLS_SINE}",
+        ("skipped", "BC004"),
+        kernels=SINE.replace("(v):", "(v):  # bufcb: skip", 1),
+    ),
+    "imported callback with a default": calling(
+        f"from kernels import scaled\n---\ny = jax.pure_callback(scaled, {SPEC}, x)",
+        SIBLING,
+        kernels="import numpy as np\n\n\ndef scaled(v, k=2):\n    return np.sin(v)\n",
+    ),
+    "imported callback of keywords alone": calling(
+        f"from kernels import scaled\n---\ny = jax.pure_callback(scaled, {SPEC}, v=x)",
+        SIBLING,
+        kernels="import numpy as np\n\n\ndef scaled(*, v):\n    return np.sin(v)\n",
+    ),
+}
 PATCHES = {
     "assignment": "def count(): ...\njax.pure_callback = count",
     "assignment of a tuple": "old, jax.pure_callback = jax.pure_callback, None",
@@ -607,6 +814,18 @@ def test_the_program_prints_what_it_did(name, results, printed):
     if "program.py" in PROJECTS[name].files:
         assert printed[str(before)].startswith("[")
         assert printed[str(after)] == printed[str(before)]
+
+
+@pytest.mark.parametrize("name", PROJECTS)
+def test_a_file_becomes_the_same_whatever_else_is_given(name, results, tmp_path):
+    _, before, after = results[name]
+    for number, path in enumerate(PROJECTS[name].sites):
+        folder = shutil.copytree(before, tmp_path / str(number))
+        CliRunner().invoke(cli.migrate, [str(folder / path), "--write", *PROJECTS[name].options])
+        for file in folder.rglob("*.py"):
+            given = file == folder / path
+            expected = (after if given else before) / file.relative_to(folder)
+            assert file.read_bytes() == expected.read_bytes()
 
 
 @pytest.mark.parametrize("name", PROJECTS)
