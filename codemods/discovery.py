@@ -310,12 +310,24 @@ def _may_match_python_file(line: str) -> bool:
     return end.endswith((*SUFFIXES, "*", "?", "]", "\\"))
 
 
+def repository_of(folder: str) -> str | None:
+    """The top of the Git repository that the real path `folder` belongs to; None if that ignores it."""
+    found = _above(folder, lambda path, reason: None)
+    return found[0] if found is not None else None
+
+
 def _rules_above(root: str, on_error: OnError) -> _Rules | None:
     """The rules of the folders above the real path `root` in its repository.
 
     None where there is no repository, and where they ignore `root`: naming an ignored folder means
     that its files are wanted.
     """
+    found = _above(root, on_error)
+    return found[1] if found is not None else None
+
+
+def _above(root: str, on_error: OnError) -> tuple[str, _Rules | None] | None:
+    """The top of the repository of `root` and its rules; None where there is none or they ignore it."""
     folder = root
     names: list[str] = []
     while not os.path.exists(os.path.join(folder, ".git")):
@@ -324,13 +336,14 @@ def _rules_above(root: str, on_error: OnError) -> _Rules | None:
             return None
         names.append(name)
         folder = parent
+    top = folder
     rules = _read_rules(os.path.join(folder, ".git", "info", "exclude"), folder, None, on_error)
     for name in reversed(names):
         rules = _read_rules(os.path.join(folder, ".gitignore"), folder, rules, on_error)
         folder = os.path.join(folder, name)
         if rules is not None and rules.ignore(folder, is_folder=True):
             return None
-    return rules
+    return top, rules
 
 
 def _why_missing(error: OSError | ValueError) -> str:

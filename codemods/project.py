@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Final
 
 from codemods import names
-from codemods.discovery import SUFFIXES, WORD, python_files
+from codemods.discovery import SUFFIXES, WORD, python_files, repository_of
 from codemods.names import Module
 from codemods.patches import Patch, find, may_patch
 from codemods.source import SourceError, SourceFile
 from codemods.uses import FileUses, everything, read_uses
 
-_MARKERS: Final = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
+_MARKERS: Final = ("pyproject.toml", "setup.py", "setup.cfg")
 # Stubs and notebooks are not migrated, but name what the modules define.
 _STUB, _NOTEBOOK = ".pyi", ".ipynb"
 _LOOKED_AT: Final = (*SUFFIXES, _STUB, _NOTEBOOK)
@@ -35,25 +35,25 @@ class Project:
 
     @classmethod
     def of(cls, paths: Sequence[Path]) -> Project:
-        """The project of `paths`: the nearest folder with a project file.
+        """The project of `paths`: their repositories, or the nearest folders with a project file.
 
-        Where there is none, the project is the given folders, and the folders of the given files without what
-        lies below them: a script in a home folder does not make a project of it.
+        Where there is neither, the project is the given folders, the packages that hold what is given, and
+        the folders of the given files without what lies below them: a script in a home folder does not make
+        a project of it.
         """
-        absolute = [Path(os.path.abspath(path)) for path in paths]
-        folders = [path if os.path.isdir(path) else path.parent for path in absolute]
-        if not folders:
-            return cls(())
-        common = Path(os.path.commonpath(folders))
-        for folder in (common, *common.parents):
-            if any(os.path.exists(folder / marker) for marker in _MARKERS):
-                return cls((folder,))
         places: dict[Path, None] = {}
-        for path in absolute:
-            if os.path.isdir(path):
-                places[path] = None
+        for path in (Path(os.path.abspath(path)) for path in paths):
+            folder = path if os.path.isdir(path) else path.parent
+            if (top := _top(folder)) is not None:
+                places[top] = None
+                continue
+            package = _package(folder)
+            if package is not None:
+                places[package] = None
+            if package is not None or folder != path:
+                places.update(dict.fromkeys(_beside(package or path)))
             else:
-                places.update(dict.fromkeys(_beside(path)))
+                places[path] = None
         return cls(tuple(places))
 
     def used_elsewhere(self, name: str, path: Path) -> bool:
@@ -190,6 +190,25 @@ class Project:
             return names.read(self._tree(file, data))
         except _UNREADABLE:
             return None
+
+
+def _top(folder: Path) -> Path | None:
+    """The repository of a folder, so that a part of it is decided on as the whole is; else its project."""
+    repository = repository_of(os.path.realpath(folder))
+    if repository is not None:
+        return Path(repository)
+    for around in (folder, *folder.parents):
+        if any(os.path.exists(around / marker) for marker in _MARKERS):
+            return around
+    return None
+
+
+def _package(folder: Path) -> Path | None:
+    """The outermost package that a folder belongs to."""
+    found = None
+    while os.path.isfile(folder / "__init__.py") and folder != folder.parent:
+        found, folder = folder, folder.parent
+    return found
 
 
 def _beside(path: Path) -> list[Path]:

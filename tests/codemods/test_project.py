@@ -142,6 +142,33 @@ def test_without_a_project_file_a_script_is_alone_with_its_folder(tmp_path: Path
     ]
 
 
+def test_without_a_project_file_a_package_is_whole_whichever_part_is_given(tmp_path: Path):
+    files = {"home/pkg/__init__.py": "", "home/pkg/sub/__init__.py": "", "home/pkg/sub/m.py": ""}
+    files |= {
+        "home/pkg/below/other.py": "from ..sub.m import _a",
+        "home/beside.py": "from pkg.sub.m import _b",
+    }
+    files |= {"home/folder/far.py": "from pkg.sub.m import _c"}
+    for given in ("home/pkg/sub/m.py", "home/pkg/sub", "home/pkg"):
+        found = project(tmp_path, files, given)
+        used = [found.used_elsewhere(name, tmp_path / "home/pkg/sub/m.py") for name in ("_a", "_b", "_c")]
+        assert used == [True, True, False]
+
+
+def test_a_repository_of_several_projects_is_one(tmp_path: Path):
+    files = {"repo/.git/HEAD": "", "repo/a/pyproject.toml": "", "repo/a/m.py": "", "repo/b/setup.py": ""}
+    files |= {"repo/b/other.py": "from m import _host"}
+    assert project(tmp_path, files, "repo/a/m.py").used_elsewhere("_host", tmp_path / "repo/a/m.py")
+
+
+def test_a_repository_that_ignores_the_file_is_not_its_project(tmp_path: Path):
+    files = {"home/.git/HEAD": "", "home/.gitignore": "*\n", "home/a/pyproject.toml": "", "home/a/m.py": ""}
+    files |= {"home/a/other.py": "from m import _host", "home/far.py": "from m import _other"}
+    found = project(tmp_path, files, "home/a/m.py")
+    assert found.used_elsewhere("_host", tmp_path / "home/a/m.py")
+    assert not found.used_elsewhere("_other", tmp_path / "home/a/m.py")
+
+
 def test_without_a_project_file_a_folder_is_the_project(tmp_path: Path):
     files = {"home/m.py": "", "home/sub/below.py": "from m import _b", "above.py": "from m import _c"}
     found = project(tmp_path, files, "home")
