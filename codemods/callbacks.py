@@ -11,6 +11,7 @@ from typing import Final
 from codemods.arguments import Blurred, Supplied, supplied
 from codemods.bodies import BodyReport, analyse
 from codemods.checks import check_definition, check_keys, check_writes
+from codemods.copies import why_copied
 from codemods.definitions import Definitions, Found
 from codemods.free_names import FreeNames
 from codemods.groups import Adapted, Context, Findings, Group, of_obstacle, place
@@ -43,6 +44,7 @@ class Planner:
         self.imported = Definitions(project)
         self.functions: list[FunctionPlan] = []
         self.siblings: list[SiblingPlan] = []
+        self.remarks: list[tuple[FunctionNode, Diagnostic]] = []
         self.definitions: dict[Site, tuple[Suppressions, ast.FunctionDef | ast.Lambda]] = {}
         self.suppressions: dict[str, Suppressions] = {}
 
@@ -50,7 +52,8 @@ class Planner:
         """Decides on every site. What `skip[CODE]` silences is left alone, and the rest decided again."""
         silenced: set[Site] = set()
         while True:
-            self.free, self.functions, self.siblings = FreeNames(self.module), [], []
+            self.free = FreeNames(self.module)
+            self.functions, self.siblings, self.remarks = [], [], []
             plan = self._plan(sites, suppressions, silenced)
             more = {site.site for site in plan.sites if self._is_silenced(site, suppressions)}
             if not more:
@@ -96,7 +99,7 @@ class Planner:
         if self.options.target == "jax":
             plans = {site: _without_runtime(plan) for site, plan in plans.items()}
         ordered = tuple(plans[site] for site in sites)
-        return ModulePlan(ordered, tuple(self.functions), tuple(self.siblings))
+        return ModulePlan(ordered, tuple(self.functions), tuple(self.siblings), tuple(self.remarks))
 
     def _follow_import(self, origins: frozenset[str]) -> Found:
         return self.imported.follow(origins, self.source.path)
@@ -203,6 +206,7 @@ class Planner:
 
     def _with_rewrite(self, group: Group, plan: FunctionPlan, report: BodyReport) -> dict[Site, SitePlan]:
         self.functions.append(plan)
+        self._remark_on_copies(plan, report)
         diagnostic = self._note(report, None, group)
         rewritten: dict[Site, SitePlan] = {}
         for site, resolved in group.calls:
@@ -219,6 +223,7 @@ class Planner:
 
     def _with_sibling(self, group: Group, plan: SiblingPlan, report: BodyReport) -> dict[Site, SitePlan]:
         self.siblings.append(plan)
+        self._remark_on_copies(plan, report)
         diagnostic = self._note(report, plan, group)
         rewritten: dict[Site, SitePlan] = {}
         for site, resolved in group.calls:
@@ -229,6 +234,10 @@ class Planner:
                 site, Status.REWRITTEN, diagnostic, replacement=text, target=reference, owner=plan
             )
         return rewritten
+
+    def _remark_on_copies(self, plan: FunctionPlan | SiblingPlan, report: BodyReport) -> None:
+        if (diagnostic := why_copied(plan, report, self.module)) is not None:
+            self.remarks.append((plan.function, diagnostic))
 
     def _supplied(self, group: Group) -> dict[str, Supplied]:
         try:

@@ -13,7 +13,7 @@ from codemods.callbacks import Planner
 from codemods.definitions import Definitions
 from codemods.exports import Exports
 from codemods.model import Diagnostic, FileResult, Note, Options, SiteResult, Status
-from codemods.names import Module
+from codemods.names import FunctionNode, Module
 from codemods.overrides import Overrides
 from codemods.patches import Patch
 from codemods.plans import ModulePlan, SitePlan
@@ -60,6 +60,7 @@ def _migrate(source: SourceFile, project: Project, options: Options) -> FileResu
         Note(line, column, Diagnostic("BC005", "This comment suppresses nothing.", "Remove it."))
         for line, column in suppressions.unused()
     ]
+    notes += [_remark(source, node, diagnostic) for node, diagnostic in plan.remarks]
     notes.sort(key=lambda note: (note.line, note.column))
     return FileResult(source.path, source.data, after, results, tuple(notes), error)
 
@@ -178,7 +179,7 @@ def _refused(plan: ModulePlan, diagnostic: Diagnostic) -> ModulePlan:
         else site
         for site in plan.sites
     )
-    return dataclasses.replace(plan, sites=left, functions=(), siblings=())
+    return dataclasses.replace(plan, sites=left, functions=(), siblings=(), remarks=())
 
 
 def _result(source: SourceFile, plan: SitePlan) -> SiteResult:
@@ -199,6 +200,11 @@ def _callback(site: sites.Site) -> str:
         text = ast.unparse(site.callback)
         return text if len(text) <= 60 else text[:57] + "..."
     return ast.unparse(site.node)
+
+
+def _remark(source: SourceFile, node: FunctionNode, diagnostic: Diagnostic) -> Note:
+    column = source.start(node) - source.line_start(node.lineno) + 1
+    return Note(node.lineno, column, diagnostic)
 
 
 def _mention(source: SourceFile, mention: sites.Mention) -> Note:

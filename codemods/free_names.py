@@ -6,7 +6,9 @@ import ast
 import builtins
 import keyword
 from collections.abc import Iterable
+from typing import Final
 
+from codemods import hostlib
 from codemods.names import FunctionNode, Module
 
 
@@ -63,20 +65,44 @@ class FreeNames:
         return self.fresh(f"_{name.strip('_')}_into")
 
     def for_lambda(self, function: ast.Lambda, module: Module) -> str:
-        """`_sort` for a lambda that calls `np.sort`; `_callback` where nothing tells."""
-        return self.fresh(f"_{_called_name(function.body, module) or 'callback'}")
+        """`_sort` for a lambda that returns `np.sort(x)`, else a name after the function around it.
+
+        `_callback` where nothing tells, or all of these are taken.
+        """
+        around = next(
+            (a for a in module.ancestors(function) if isinstance(a, ast.FunctionDef | ast.AsyncFunctionDef)),
+            None,
+        )
+        named = [_called_name(function.body, module), around and f"{around.name.strip('_')}_host"]
+        wanted = [f"_{name}" for name in named if name]
+        free = (name for name in wanted if name not in self._taken)
+        return self.fresh(next(free, "_callback"))
 
 
-_TELLS_NOTHING = frozenset({"asarray", "array", "astype", "reshape", "float", "int", "copy", "tuple", "list"})
+_CONVERSIONS: Final = frozenset(
+    "asarray array ascontiguousarray astype reshape float int bool copy tuple list squeeze ravel".split()
+)
 
 
 def _called_name(node: ast.expr, module: Module) -> str | None:
-    calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
-    calls.sort(key=lambda call: (call.lineno, call.col_offset))
-    for call in calls:
-        name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
-        name = name.strip("_")
-        scalar = (module.origin(call.func) or "").startswith(("numpy.float", "numpy.int", "numpy.bool"))
-        if name and name.isidentifier() and name not in _TELLS_NOTHING and not scalar and name.islower():
-            return name
-    return None
+    """The last name of the function whose result an expression is, conversions and indices aside."""
+    while True:
+        match node:
+            case ast.Subscript(value=inner) | ast.Attribute(value=inner):
+                node = inner
+            case ast.Call(func=ast.Attribute(value=inner, attr=name)) if (
+                name in _CONVERSIONS and not module.origins(node.func)
+            ):
+                node = inner
+            case ast.Call(func=function, args=[inner, *_]) if _converts(function, module):
+                node = inner
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+                name = name.strip("_")
+                return name if name.isidentifier() and name.islower() else None
+            case _:
+                return None
+
+
+def _converts(function: ast.expr, module: Module) -> bool:
+    origin = module.origin(function) or (function.id if isinstance(function, ast.Name) else "")
+    return origin.rpartition(".")[2] in _CONVERSIONS or origin in hostlib.SCALAR_TYPES

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from typing import Final
 
 from codemods.arguments import Supplied
@@ -14,6 +15,11 @@ from codemods.names import FunctionNode, is_private, parameters
 from codemods.plans import Conversion, FunctionPlan, How, ReturnForm, ReturnPlan
 from codemods.returns import form_of, plan_returns
 
+# What a body holds may run several times, or later.
+_REPEATED: Final = (
+    *(ast.For, ast.AsyncFor, ast.While, ast.comprehension, ast.ListComp, ast.SetComp, ast.DictComp),
+    *(ast.GeneratorExp, ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef),
+)
 _NEEDS_NONE: Final = frozenset({Use.INQUIRY, Use.CONVERTED, Use.PIECE_CONVERTED})
 
 
@@ -157,7 +163,7 @@ class InPlace:
     def _own_copies(
         self, function: FunctionNode, report: BodyReport
     ) -> tuple[tuple[ast.Call, ...], frozenset[str]]:
-        """Conversions of the body's own that can copy instead: `x = np.asarray(x)` as the only raw use."""
+        """Conversions of the body's own that can copy instead: one `np.asarray(x)` as the only raw use."""
         copied, names = [], set()
         if self.context.options.target == "jax":
             return (), frozenset()
@@ -168,23 +174,18 @@ class InPlace:
                 or usage.uses - {Use.CONVERTED, Use.INQUIRY}
             ):
                 continue
-            plain = [c for c in usage.conversions if self._is_plain_asarray(c, name, function)]
-            if len(plain) == len(usage.conversions) == 1:
-                copied.append(plain[0])
+            if len(usage.conversions) == 1 and self._is_plain_asarray(usage.conversions[0], function):
+                copied.append(usage.conversions[0])
                 names.add(name)
         return tuple(copied), frozenset(names)
 
-    def _is_plain_asarray(self, call: ast.Call, name: str, function: FunctionNode) -> bool:
-        parent = self.context.module.parents[call]
+    def _is_plain_asarray(self, call: ast.Call, function: FunctionNode) -> bool:
+        """Whether a call is `np.asarray(x)`, and made at most once whenever the function is called."""
+        around = itertools.takewhile(lambda node: node is not function, self.context.module.ancestors(call))
         return (
-            isinstance(function, ast.FunctionDef)
-            and isinstance(parent, ast.Assign)
-            and parent in function.body
-            and len(parent.targets) == 1
-            and isinstance(parent.targets[0], ast.Name)
-            and parent.targets[0].id == name
-            and isinstance(call.func, ast.Attribute)
+            isinstance(call.func, ast.Attribute)
             and self.context.module.origins(call.func) == {"numpy.asarray"}
+            and not any(isinstance(node, _REPEATED) for node in around)
         )
 
     def _conversions(self, findings: Findings, skip: frozenset[str] = frozenset()) -> tuple[Conversion, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -69,6 +70,12 @@ class Diagnostic:
     @property
     def message(self) -> str:
         return f"{self.reason} {self.way_out}".strip()
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as a sentence has them: `a`, `b` and `c`."""
+    quoted = [f"`{name}`" for name in names]
+    return " and ".join(filter(None, [", ".join(quoted[:-1]), *quoted[-1:]]))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

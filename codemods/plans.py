@@ -127,11 +127,16 @@ class SitePlan:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ModulePlan:
-    """Everything to be done in one module."""
+    """Everything to be done in one module.
+
+    Attributes:
+      remarks: what a reviewer of the changes should know, with the node that each is about.
+    """
 
     sites: tuple[SitePlan, ...]
     functions: tuple[FunctionPlan, ...]
     siblings: tuple[SiblingPlan, ...]
+    remarks: tuple[tuple[FunctionNode, Diagnostic], ...] = ()
 
     def __bool__(self) -> bool:
         return any(site.status in (Status.REWRITTEN, Status.ADAPTED) for site in self.sites)

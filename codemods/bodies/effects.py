@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from codemods import hostlib
 from codemods.bodies.frames import Frame, FunctionLike, Usage
 from codemods.bodies.values import CLEAN, Form, Obstacle, Obstructed, Place, Use, Value, join
+from codemods.model import listed
 from codemods.names import BindingKind, Module, Scope, ScopeKind
 
 
@@ -334,7 +335,7 @@ def _plain(node: ast.AST) -> FunctionLike | None:
 
 
 def _names(value: Value) -> str:
-    return " and ".join(f"`{name}`" for name in sorted(value.raw or value.view))
+    return listed(sorted(value.raw or value.view))
 
 
 def _first(value: Value) -> str:

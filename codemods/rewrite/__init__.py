@@ -47,6 +47,9 @@ class _Rewriter:
             if site.status in (Status.REWRITTEN, Status.ADAPTED):
                 self._site(site)
         for function in self._plan.functions:
+            for conversion in function.copied:
+                end = self._source.end(conversion.func)
+                self._edits.replace(end - len("asarray"), end, "array")
             if isinstance(function.function, ast.Lambda):
                 self._lambda(function, function.function)
             else:

@@ -192,29 +192,3 @@ def with_last_lines(node: cst.FunctionDef, lines: Sequence[str]) -> cst.Function
     assert isinstance(body, cst.IndentedBlock)
     added_lines = [statement for line in lines for statement in parsing.statements(line)]
     return node.with_changes(body=body.with_changes(body=[*body.body, *added_lines]))
-
-
-class AsarrayToArray(cst.CSTTransformer):
-    """`x = np.asarray(x)` becomes `x = np.array(x)`, for the named parameters, in this function alone."""
-
-    def __init__(self, names: frozenset[str]) -> None:
-        super().__init__()
-        self._names = names
-
-    def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
-        return False
-
-    def visit_Lambda(self, node: cst.Lambda) -> bool:
-        return False
-
-    def leave_Assign(self, original_node: cst.Assign, updated_node: cst.Assign) -> cst.Assign:
-        match updated_node:
-            case cst.Assign(
-                targets=[cst.AssignTarget(target=cst.Name(value=name))],
-                value=cst.Call(
-                    func=cst.Attribute(attr=cst.Name(value="asarray")),
-                    args=[cst.Arg(value=cst.Name(value=argument)), *_],
-                ),
-            ) if name == argument and name in self._names:
-                return updated_node.with_deep_changes(updated_node.value.func.attr, value="array")  # type: ignore[attr-defined]
-        return updated_node

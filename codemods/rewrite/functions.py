@@ -37,8 +37,6 @@ def definition(
         writer = Writer(dialect, names, plan.out)
         rewriter = ReturnRewriter(plan, writer, _depths(plan, module), indent, unit)
         body = _visited(node.body, rewriter)
-        if plan.copied:
-            body = _visited(body, arguments.AsarrayToArray(_copied_names(plan)))
         parameters = arguments.with_buffers(
             node.params,
             plan.position,
@@ -104,10 +102,6 @@ def _visited(body: cst.BaseSuite, transformer: cst.CSTTransformer) -> cst.BaseSu
 
 def _last_lines(plan: FunctionPlan, dialect: Dialect, names: Names) -> list[str]:
     return [dialect.store(names, plan.out, "None"), "return"] if plan.falls_through else []
-
-
-def _copied_names(plan: FunctionPlan) -> frozenset[str]:
-    return frozenset(call.args[0].id for call in plan.copied if isinstance(call.args[0], ast.Name))
 
 
 _BLOCKS: Final = (ast.With, ast.Try, ast.TryStar)

@@ -23,12 +23,12 @@ def norm(x, order):
     del text; größe = "∑😀"; assert größe and bufcb.buffer_callback(bufcb.adapt(np.negative), jax.ShapeDtypeStruct((), jnp.float32))(jnp.float32(2)) == -2  # ünï
     leaf = jax.ShapeDtypeStruct(x.shape[:1], x.dtype)
 
-    def _norm_2(ctx, out, v):
+    def _norm_host(ctx, out, v):
         v = np.asarray(v)
         out[...] = np.linalg.norm(v, axis=1)
         return
 
-    y = bufcb.buffer_callback(_norm_2, leaf)(x)
+    y = bufcb.buffer_callback(_norm_host, leaf)(x)
     return bufcb.buffer_callback(
         _norm,  # rows
         leaf if order == 1 else (leaf, jax.ShapeDtypeStruct(x.shape, x.dtype)),

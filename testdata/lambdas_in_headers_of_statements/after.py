@@ -16,12 +16,12 @@ def run(x):
 
     assert bufcb.buffer_callback(_square, S)(x) > 0, "positive"
 
-    def _square_2(ctx, out, v):
+    def _run_host(ctx, out, v):
         v = np.asarray(v)
         out[...] = np.square(v)
         return
 
-    with contextlib.nullcontext(bufcb.buffer_callback(_square_2, S)(x)) as y:
+    with contextlib.nullcontext(bufcb.buffer_callback(_run_host, S)(x)) as y:
         def _cbrt(ctx, out, v):
             v = np.asarray(v)
             out[...] = np.cbrt(v)

@@ -13,11 +13,11 @@ def both_ends(x):
 
     low = bufcb.buffer_callback(_sort, spec)(x)
 
-    def _sort_2(ctx, out, v):
+    def _both_ends_host(ctx, out, v):
         out[...] = np.sort(np.asarray(v))[-1]
         return
 
-    high = bufcb.buffer_callback(_sort_2, spec)(x)
+    high = bufcb.buffer_callback(_both_ends_host, spec)(x)
     return low, high
 
 

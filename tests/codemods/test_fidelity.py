@@ -1478,7 +1478,7 @@ def f(x):
 """,
         """\
 def f(x):
-    def _sin(ctx, out, a):
+    def _f_host(ctx, out, a):
         a = np.asarray(a)
         out[...] = (
             np.sin(a)
@@ -1487,7 +1487,7 @@ def f(x):
         return
 
     return bufcb.buffer_callback(
-        _sin, S)(x)
+        _f_host, S)(x)
 """,
         id="a lambda with bare line breaks gets parentheses on lines of their own",
     ),

@@ -107,13 +107,35 @@ def test_siblings_are_named_after_their_function():
         pytest.param("lambda a: np.float32(solve(a))", "_solve", id="not a scalar type"),
         pytest.param("lambda a: solve(a).astype('f4')", "_solve", id="not a cast"),
         pytest.param("lambda a: self.solver.run(a)", "_run", id="a method"),
+        pytest.param("lambda a: np.sort(a)[0].T", "_sort", id="not an index, not an attribute"),
+        pytest.param("lambda a: tuple(solve(a))", "_solve", id="not a container"),
         pytest.param("lambda a: Solver(a)", "_callback", id="not a class"),
         pytest.param("lambda a: a + 1", "_callback", id="nothing called"),
+        pytest.param("lambda a: sin(a) - cos(a)", "_callback", id="neither of two"),
         pytest.param("lambda a: table[0](a)", "_callback", id="nothing with a name"),
-        pytest.param("_sort = lambda a: np.sort(a)", "_sort_2", id="a name that is taken"),
+        pytest.param("_sort = lambda a: np.sort(a)", "_callback", id="a name that is taken"),
+        pytest.param("_sort = _callback = lambda a: np.sort(a)", "_callback_2", id="names that are taken"),
     ],
 )
-def test_lambdas_are_named_after_the_first_function_that_they_call(text: str, wanted: str):
+def test_lambdas_are_named_after_the_function_whose_result_they_return(text: str, wanted: str):
     function, module = first_function(f"import numpy as np\n{text}")
     assert isinstance(function, ast.Lambda)
+    assert FreeNames(module).for_lambda(function, module) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        pytest.param("def f(a):\n    g(lambda a: -a)", "_f_host", id="without a name of their own"),
+        pytest.param("def _f_(a):\n    g(lambda a: -a)", "_f_host", id="without its underscores"),
+        pytest.param("async def f(a):\n    g(lambda a: -a)", "_f_host", id="a coroutine function"),
+        pytest.param("def f(a):\n    [g(lambda a: -a) for _ in a]", "_f_host", id="through a comprehension"),
+        pytest.param("def f(a):\n    g(lambda a: _sort(a))", "_f_host", id="where the name called is taken"),
+        pytest.param("def f(a):\n    g(lambda a: sort(a))", "_sort", id="not where one is called"),
+        pytest.param("_f_host = 1\ndef f(a):\n    g(lambda a: -a)", "_callback", id="unless it is taken"),
+    ],
+)
+def test_lambdas_are_named_after_the_function_around_them(text: str, wanted: str):
+    module = read(ast.parse(text))
+    function = next(node for node in ast.walk(module.tree) if isinstance(node, ast.Lambda))
     assert FreeNames(module).for_lambda(function, module) == wanted
