@@ -6,10 +6,11 @@ run that finds no candidate file loads no parser.
 
 from __future__ import annotations
 
+import dataclasses
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
@@ -20,10 +21,14 @@ from codemods.options import (
     Failure,
     format_option,
     help_options,
+    input_options,
     migration_options,
     option,
-    paths_argument,
 )
+
+if TYPE_CHECKING:
+    from codemods.inputs import Inputs
+    from codemods.report.run import Run
 
 Format = Literal["text", "json"]
 
@@ -34,9 +39,9 @@ EXIT_INTERRUPTED: Final = 130
 @click.command(
     cls=Command,
     epilog="Exit status: 0 done; 1 with --check, when a file would change; 2 when something could not be "
-    "processed, while the rest was. Every option can be set in [tool.bufcb] of pyproject.toml.",
+    "processed, while the rest was. Options can be set in [tool.bufcb] of pyproject.toml.",
 )
-@paths_argument
+@input_options
 @option("--write/--no-write", default=False, group="What to do", help="Apply the changes to the files.")
 @option(
     "--check/--no-check",
@@ -45,40 +50,56 @@ EXIT_INTERRUPTED: Final = 130
     help="Write nothing, and exit with status 1 when a file would change.",
 )
 @format_option
+@option(
+    "--patch",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    settable=False,
+    group="Output",
+    help="Write the changes of all files to FILE as well, for git apply anywhere in the repository.",
+)
 @migration_options
 @help_options
 @click.pass_context
 def migrate(
-    ctx: click.Context, /, paths: tuple[Path, ...], write: bool, check: bool, form: Format, **options: Any
+    ctx: click.Context,
+    /,
+    inputs: Inputs,
+    write: bool,
+    check: bool,
+    form: Format,
+    patch: Path | None,
+    **options: Any,
 ) -> None:
     """Migrate jax.pure_callback to bufcb.buffer_callback.
 
-    Each PATH is a Python file or a folder to search. Without --write, the changes are printed as a
-    unified diff and no file is touched. Every call site ends as rewritten (its callback writes its
-    results in place), adapted (its callback is kept behind an adapter), refused (left alone, with the
-    reason and the way out) or skipped (marked with "# bufcb: skip").
+    Each PATH is a Python file or a folder to search, or - for code on standard input. Without --write,
+    the changes are printed as a unified diff and no file is touched. Every call site ends as rewritten
+    (its callback writes its results in place), adapted (its callback is kept behind an adapter), refused
+    (left alone, with the reason and the way out) or skipped (marked with "# bufcb: skip").
     """
     write, check = _mode(ctx, write, check)
-    ctx.exit(_guarded(lambda: _migrate(paths, Options(**options), write, check, form)))
+    ctx.exit(_guarded(lambda: _migrate(inputs, Options(**options), write, check, form, patch)))
 
 
 @click.command(
     cls=Command,
     epilog="Exit status: 0 nothing found; 1 something is left to migrate; 2 when something could not be "
-    "processed, while the rest was. Every option can be set in [tool.bufcb] of pyproject.toml.",
+    "processed, while the rest was. Options can be set in [tool.bufcb] of pyproject.toml.",
 )
-@paths_argument
+@input_options
 @format_option
 @migration_options
 @help_options
 @click.pass_context
-def lint(ctx: click.Context, /, paths: tuple[Path, ...], form: Format, **options: Any) -> None:
+def lint(ctx: click.Context, /, inputs: Inputs, form: Format, **options: Any) -> None:
     """Report every call site of jax.pure_callback that is left to migrate.
 
-    Each PATH is a Python file or a folder to search. The analysis is that of bufcb-migrate with the same
-    options, and no file is touched. A call site marked with "# bufcb: skip" is not reported.
+    Each PATH is a Python file or a folder to search, or - for code on standard input. The analysis is
+    that of bufcb-migrate with the same options, and no file is touched. A call site marked with
+    "# bufcb: skip" is not reported.
     """
-    ctx.exit(_guarded(lambda: _lint(paths, Options(**options), form)))
+    ctx.exit(_guarded(lambda: _lint(inputs, Options(**options), form)))
 
 
 def _mode(ctx: click.Context, write: bool, check: bool) -> tuple[bool, bool]:
@@ -104,31 +125,59 @@ def _guarded(command: Callable[[], int]) -> int:
         return EXIT_INTERRUPTED
 
 
-def _migrate(paths: Sequence[Path], options: Options, write: bool, check: bool, form: Format) -> int:
-    from codemods import console, running
-    from codemods.report import as_json, diff, text
+def _migrate(
+    inputs: Inputs, options: Options, write: bool, check: bool, form: Format, patch: Path | None
+) -> int:
+    from codemods import running
 
-    run = running.analyse(paths, options)
+    run = running.analyse(inputs, options)
     if write:
-        run = running.write(run)
-    if form == "json":
-        console.write(as_json.to_json(run) + "\n")
-    else:
-        if not write:
-            colour = console.has_colour(sys.stdout)
-            for file in run.files:
-                console.write(diff.unified_diff(file, colour=colour))
-        console.say(*text.diagnostics(run), *text.changes(run), text.conclusion(run))
+        # What came by standard input goes to standard output.
+        run = running.write(run) if inputs.code is None else dataclasses.replace(run, written=True)
+    if patch is not None:
+        _save_patch(patch, run)
+    _report(run, form, migrated=inputs.code if write else None)
     if run.failed:
         return EXIT_FAILED
     return EXIT_WORK_LEFT if check and run.changed else 0
 
 
-def _lint(paths: Sequence[Path], options: Options, form: Format) -> int:
+def _save_patch(path: Path, run: Run) -> None:
+    from codemods import writing
+    from codemods.report import patch
+
+    try:
+        writing.save(path, patch.git_patch(run.files))
+    except OSError as error:
+        raise Failure(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+def _report(run: Run, form: Format, migrated: bytes | None) -> None:
+    """Reports on a run. Code that is `migrated` takes standard output, and every report standard error."""
+    from codemods import console
+    from codemods.report import as_json, diff, text
+
+    if migrated is not None:
+        console.write(run.files[0].after if run.files else migrated)
+    if form == "json":
+        document = as_json.to_json(run)
+        if migrated is None:
+            console.write(document + "\n")
+        else:
+            console.say(document)
+        return
+    if not run.written:
+        colour = console.has_colour(sys.stdout)
+        for file in run.files:
+            console.write(diff.unified_diff(file, colour=colour))
+    console.say(*text.diagnostics(run), *text.changes(run), text.conclusion(run))
+
+
+def _lint(inputs: Inputs, options: Options, form: Format) -> int:
     from codemods import console, running
     from codemods.report import as_json, text
 
-    run = running.analyse(paths, options)
+    run = running.analyse(inputs, options)
     if form == "json":
         console.write(as_json.to_json(run) + "\n")
     else:

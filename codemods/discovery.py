@@ -31,9 +31,12 @@ EXCLUDED: Final = frozenset(
 )  # fmt: skip
 # Build products as well, unless the folder is a package that merely has that name.
 EXCLUDED_UNLESS_PACKAGE: Final = frozenset({"_build", "build", "dist"})
+_NOTEBOOK: Final = "is a notebook, which cannot be migrated yet: export it as a Python file"
 EXCLUDED_SUFFIXES: Final = (".egg-info", ".dist-info")
 # A file or folder that gives away a virtual environment of any name.
 ENVIRONMENT_MARKERS: Final = frozenset({"conda-meta", "pyvenv.cfg"})
+# What shows that a folder is a project's.
+PROJECT_MARKERS: Final = ("pyproject.toml", "setup.py", "setup.cfg")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -63,8 +66,8 @@ OnError = Callable[[str, str], None]
 """Takes a path and the reason why it cannot be looked at."""
 
 
-def discover(paths: Sequence[Path]) -> Discovery:
-    """Reads every Python file under `paths` and keeps those that may need migration.
+def discover(paths: Sequence[Path], is_wanted: Callable[[str], bool] = lambda path: True) -> Discovery:
+    """Reads every Python file under `paths` that is wanted, and keeps those that may need migration.
 
     A file that is named is always read, whatever its suffix and whatever ignores it. A folder is
     walked as `python_files` says. No failure stops the rest: each becomes a `FileResult`.
@@ -78,8 +81,10 @@ def discover(paths: Sequence[Path]) -> Discovery:
         failures.append(FileResult(shown, b"", b"", error=f"{shown}: {why}"))
 
     for path in python_files(paths, fail):
+        if not is_wanted(path):
+            continue
         if path.endswith(".ipynb"):
-            fail(path, "is a notebook, which cannot be migrated yet: export it as a Python file")
+            fail(path, _NOTEBOOK)
             continue
         try:
             with open(path, "rb", buffering=0) as file:
@@ -93,6 +98,41 @@ def discover(paths: Sequence[Path]) -> Discovery:
     candidates.sort(key=lambda candidate: candidate.path.parts)
     failures.sort(key=lambda failure: failure.path.parts)
     return Discovery(tuple(candidates), tuple(failures), scanned)
+
+
+def of_code(name: Path, code: bytes) -> Discovery:
+    """Code that is no file, or not one as it stands; `name` is where it would be."""
+    if name.suffix == ".ipynb":
+        return Discovery((), (FileResult(name, code, code, error=f"{name}: {_NOTEBOOK}"),), 0)
+    candidates = (Candidate(name, code),) if WORD in code else ()
+    return Discovery(candidates, (), 1)
+
+
+def common_folder(paths: Sequence[Path]) -> str | None:
+    """The real path of the folder that all `paths` share; None on different drives."""
+    real = [os.path.realpath(path) for path in paths or (".",)]
+    try:
+        return os.path.commonpath([p if os.path.isdir(p) else os.path.dirname(p) for p in real])
+    except ValueError:
+        return None
+
+
+def folders_above(folder: str) -> Iterator[str]:
+    """The folder itself and those above it, the nearest first."""
+    yield folder
+    while (parent := os.path.dirname(folder)) != folder:
+        yield (folder := parent)
+
+
+def project_of(folder: str) -> str | None:
+    """The repository of a folder, so that a part of it is decided on as the whole is; else its project."""
+    repository = repository_of(os.path.realpath(folder))
+    if repository is not None:
+        return repository
+    for around in folders_above(folder):
+        if any(os.path.exists(os.path.join(around, marker)) for marker in PROJECT_MARKERS):
+            return around
+    return None
 
 
 def python_files(

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 if TYPE_CHECKING:
+    from codemods.inputs import Inputs
     from codemods.settings import Settings
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 EXIT_FAILED: Final = 2
+_STANDARD_INPUT: Final = "-"
 VMAP_METHODS: Final = (
     "sequential",
     "sequential_unrolled",
@@ -31,11 +33,15 @@ class Failure(click.ClickException):
 
 
 class Option(click.Option):
-    """An option that is listed under a heading of its own in the help text."""
+    """An option that is listed under a heading of its own in the help text.
 
-    def __init__(self, *args: Any, group: str, **kwargs: Any) -> None:
+    Attributes:
+      settable: whether it is a key of `[tool.bufcb]` as well: not one that is about a single run.
+    """
+
+    def __init__(self, *args: Any, group: str, settable: bool = True, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.group = group
+        self.group, self.settable = group, settable
 
 
 class Command(click.Command):
@@ -54,7 +60,7 @@ class Command(click.Command):
 
 
 class _Path(click.Path):
-    """A path that is looked at later, so that each has an error of its own."""
+    """A path that is looked at later, so that each has an error of its own; `-` is kept as a string."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path, readable=False)
@@ -62,6 +68,8 @@ class _Path(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == "":  # to `Path` the current folder, to a shell a variable that is not set
             self.fail("An empty path does not exist.", param, ctx)
+        if value == _STANDARD_INPUT:  # `./-` is a file
+            return value
         return super().convert(value, param, ctx)
 
 
@@ -76,12 +84,66 @@ def _dotted(_ctx: click.Context, _parameter: click.Parameter, values: tuple[str,
     return values
 
 
-def _apply_settings(ctx: click.Context, _parameter: click.Parameter, paths: tuple[Path, ...]) -> Any:
+def _noted(ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:
+    """Keeps the value of an option that says what to look at, for `_inputs`."""
+    ctx.meta[f"{__name__}.{parameter.name}"] = value
+    return value
+
+
+def _shard(ctx: click.Context, parameter: click.Parameter, value: str | None) -> Any:
+    from codemods.inputs import Shard
+
+    try:
+        return _noted(ctx, parameter, Shard.parse(value) if value is not None else None)
+    except ValueError as error:
+        raise click.BadParameter(str(error), ctx, parameter) from None
+
+
+def _inputs(ctx: click.Context, parameter: click.Parameter, given: tuple[Path | str, ...]) -> Inputs:
+    """What to look at, all told. Its settings become the defaults of the other options."""
+    from codemods.inputs import UNNAMED, Inputs
+
+    listed, name, shard = (
+        ctx.meta.get(f"{__name__}.{option}") for option in ("files_from", "stdin_filename", "shard")
+    )
+    if not given and listed is None:
+        raise click.MissingParameter(ctx=ctx, param=parameter)
+    if _STANDARD_INPUT not in given:
+        if name is not None:
+            raise click.UsageError("--stdin-filename needs - as the only PATH.", ctx)
+        paths = (*(path for path in given if isinstance(path, Path)), *_listed(listed))
+        _apply_settings(ctx, paths)
+        return Inputs(paths, shard=shard)
+    if len(given) > 1 or listed is not None or shard is not None:
+        raise click.UsageError("- is the only PATH, and takes neither --files-from nor --shard.", ctx)
+    paths = (name or UNNAMED,)
+    _apply_settings(ctx, paths)
+    return Inputs(paths, code=_read("-"))
+
+
+def _listed(file: str | None) -> list[Path]:
+    from codemods.inputs import read_list
+
+    return [] if file is None else read_list(_read(file))
+
+
+def _read(file: str) -> bytes:
+    """The content of `file`, or standard input's for `-`."""
+    from codemods.inputs import read_standard_input
+
+    try:
+        return read_standard_input() if file == _STANDARD_INPUT else Path(file).read_bytes()
+    except OSError as error:
+        shown = "standard input" if file == _STANDARD_INPUT else file
+        raise Failure(f"{shown} cannot be read: {error.strerror or error}") from None
+
+
+def _apply_settings(ctx: click.Context, paths: tuple[Path, ...]) -> None:
     """Makes the settings of the project at `paths` the defaults of the options."""
     from codemods import settings
 
     try:
-        if not all(map(os.path.isabs, paths)):
+        if not paths or not all(map(os.path.isabs, paths)):
             os.getcwd()
     except OSError as error:
         raise Failure(f"the current folder cannot be used: {error.strerror}") from None
@@ -94,7 +156,6 @@ def _apply_settings(ctx: click.Context, _parameter: click.Parameter, paths: tupl
             }
     except settings.SettingsError as error:
         raise Failure(str(error)) from None
-    return paths
 
 
 def _settable(found: Settings, key: str) -> click.Option:
@@ -102,7 +163,11 @@ def _settable(found: Settings, key: str) -> click.Option:
     from codemods.cli import migrate
     from codemods.settings import SettingsError
 
-    options = {each.opts[0].removeprefix("--"): each for each in migrate.params if isinstance(each, Option)}
+    options = {
+        each.opts[0].removeprefix("--"): each
+        for each in migrate.params
+        if isinstance(each, Option) and each.settable
+    }
     if key in options:
         return options[key]
     raise SettingsError(
@@ -129,17 +194,55 @@ def _checked(found: Settings, key: str, value: object) -> object:
     raise SettingsError(f"{found.path}: [tool.bufcb] {key}: expected {expected}, found {value!r}")
 
 
-def paths_argument(function: Function) -> Function:
-    # Eager, so that the settings of the paths are known when the options ask for their defaults.
-    return click.argument(
-        "paths",
-        metavar="PATH...",
-        nargs=-1,
-        required=True,
-        type=_Path(),
-        is_eager=True,
-        callback=_apply_settings,
-    )(function)
+def input_options(function: Function) -> Function:
+    """The paths, and the options that say what else to look at, or how much of it; as `inputs`."""
+    group = "What to look at"
+    # Eager, so that the settings of the paths are known when the other options ask for their defaults. The
+    # argument comes last, whatever the order on the command line.
+    shared: dict[str, Any] = {
+        "is_eager": True,
+        "expose_value": False,
+        "settable": False,
+        "group": group,
+    }
+    for decorate in (
+        click.argument(
+            "inputs",
+            metavar="PATH...",
+            nargs=-1,
+            required=False,
+            type=_Path(),
+            is_eager=True,
+            callback=_inputs,
+        ),
+        option(
+            "--shard",
+            metavar="K/N",
+            callback=_shard,
+            help="Look at the K-th of N shares of the files. The path of a file in its project decides which "
+            "share it belongs to, so that N runs that are given the same paths cover every file once.",
+            **shared,
+        ),
+        option(
+            "--stdin-filename",
+            metavar="NAME",
+            type=click.Path(path_type=Path, readable=False),
+            callback=_noted,
+            help="The name of the code on standard input, which - as PATH asks for. Its settings and its "
+            "project are those of a file of that name.",
+            **shared,
+        ),
+        option(
+            "--files-from",
+            metavar="FILE",
+            callback=_noted,
+            help="Read paths from a file, or from standard input with -. Each ends in a line ending, or in a "
+            "null byte as with git ls-files -z.",
+            **shared,
+        ),
+    ):
+        function = decorate(function)
+    return function
 
 
 def format_option(function: Function) -> Function:

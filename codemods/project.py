@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Final
 
 from codemods import names
-from codemods.discovery import SUFFIXES, WORD, python_files, repository_of
+from codemods.discovery import SUFFIXES, WORD, project_of, python_files
 from codemods.names import Module
 from codemods.patches import Patch, find, may_patch
 from codemods.source import SourceError, SourceFile
 from codemods.uses import FileUses, everything, read_uses
 
-_MARKERS: Final = ("pyproject.toml", "setup.py", "setup.cfg")
 # Stubs and notebooks are not migrated, but name what the modules define.
 _STUB, _NOTEBOOK = ".pyi", ".ipynb"
 _LOOKED_AT: Final = (*SUFFIXES, _STUB, _NOTEBOOK)
@@ -44,8 +43,8 @@ class Project:
         places: dict[Path, None] = {}
         for path in (Path(os.path.abspath(path)) for path in paths):
             folder = path if os.path.isdir(path) else path.parent
-            if (top := _top(folder)) is not None:
-                places[top] = None
+            if (top := project_of(str(folder))) is not None:
+                places[Path(top)] = None
                 continue
             package = _package(folder)
             if package is not None:
@@ -190,17 +189,6 @@ class Project:
             return names.read(self._tree(file, data))
         except _UNREADABLE:
             return None
-
-
-def _top(folder: Path) -> Path | None:
-    """The repository of a folder, so that a part of it is decided on as the whole is; else its project."""
-    repository = repository_of(os.path.realpath(folder))
-    if repository is not None:
-        return Path(repository)
-    for around in (folder, *folder.parents):
-        if any(os.path.exists(around / marker) for marker in _MARKERS):
-            return around
-    return None
 
 
 def _package(folder: Path) -> Path | None:

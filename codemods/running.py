@@ -14,7 +14,8 @@ from codemods.model import FileResult, Options
 from codemods.report.run import Run
 
 if TYPE_CHECKING:
-    from codemods.discovery import Candidate
+    from codemods.discovery import Candidate, Discovery
+    from codemods.inputs import Inputs
     from codemods.source import SourceFile
 
 Migrate = Callable[["SourceFile"], FileResult]
@@ -25,17 +26,28 @@ _STACK_FRAMES: Final = 20_000
 _STACK_BYTES: Final = 256 * 2**20
 
 
-def analyse(paths: Sequence[Path], options: Options) -> Run:
-    """Runs the migration over everything in `paths`, in memory."""
-    from codemods import discovery
-
-    found = discovery.discover(paths)
+def analyse(inputs: Inputs, options: Options) -> Run:
+    """Runs the migration over everything in `inputs`, in memory."""
+    found = look(inputs)
     files = list(found.failures)
     if found.candidates:
-        engine = _engine(paths, options)
+        engine = _engine(inputs.paths, options)
         files += _on_deep_stack(lambda: [_analyse_file(each, engine) for each in found.candidates])
     files.sort(key=lambda file: file.path.parts)
     return Run(tuple(files), found.scanned)
+
+
+def look(inputs: Inputs) -> Discovery:
+    """Reads what is to be looked at."""
+    from codemods import discovery
+
+    if inputs.code is not None:
+        return discovery.of_code(inputs.paths[0], inputs.code)
+    if inputs.shard is None:
+        return discovery.discover(inputs.paths)
+    folder = discovery.common_folder(inputs.paths) or os.path.realpath(os.curdir)
+    root = discovery.project_of(folder) or folder
+    return discovery.discover(inputs.paths, inputs.shard.of(root))
 
 
 def _on_deep_stack(work: Callable[[], Result]) -> Result:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from codemods.discovery import read_file, reason
+from codemods.discovery import common_folder, folders_above, read_file, reason
 
 
 class SettingsError(Exception):
@@ -31,7 +31,8 @@ def find(paths: Sequence[Path]) -> Settings | None:
     Raises:
       SettingsError: a file on the way cannot be read, or what it says of bufcb is no table.
     """
-    for folder in _folders(paths):
+    common = common_folder(paths)
+    for folder in folders_above(common) if common is not None else ():
         path = os.path.join(folder, "pyproject.toml")
         try:
             data = read_file(path)
@@ -45,24 +46,11 @@ def find(paths: Sequence[Path]) -> Settings | None:
     return None
 
 
-def _folders(paths: Sequence[Path]) -> list[str]:
-    """The folder that all `paths` share, and those above it, the nearest first."""
-    absolute = [os.path.realpath(path) for path in paths]
-    try:
-        folder = os.path.commonpath([p if os.path.isdir(p) else os.path.dirname(p) for p in absolute])
-    except ValueError:  # on different drives
-        return []
-    folders = [folder]
-    while (parent := os.path.dirname(folders[-1])) != folders[-1]:
-        folders.append(parent)
-    return folders
-
-
 def _parse(path: Path, data: bytes) -> Settings | None:
     import tomllib
 
     try:
-        document = tomllib.loads(data.decode())
+        document = tomllib.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError, MemoryError) as error:  # not all have a text
         raise SettingsError(f"{path}: cannot be parsed: {str(error) or type(error).__name__}") from None
     tool = document.get("tool")

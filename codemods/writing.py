@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import stat
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Final
 
 from codemods.source import SourceError
+
+_ENDING: Final = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
 
 
 def replace(path: Path, before: bytes, after: bytes) -> None:
@@ -23,35 +30,92 @@ def replace(path: Path, before: bytes, after: bytes) -> None:
     """
     target = os.path.realpath(path)
     try:
-        _replace(path, target, before, after)
+        with _uninterrupted():
+            _replace(path, target, before, after)
     except OSError as error:
         raise SourceError(path, 0, f"cannot be written: {error.strerror or error}") from None
 
 
-def _replace(path: Path, target: str, before: bytes, after: bytes) -> None:
-    import tempfile  # slow to import, and needed for the first changed file only
+def save(path: Path, data: bytes) -> None:
+    """Atomically writes `data` to the file `path`, whatever it held; a pipe or device is written to.
 
+    Raises:
+      OSError: it cannot be written; a file that was there is then untouched.
+    """
+    target = os.path.realpath(path)
+    if os.path.exists(target) and not os.path.isfile(target):
+        with open(target, "wb") as file:
+            file.write(data)
+        return
+    with _uninterrupted():
+        _install(target, data, lambda temporary: os.chmod(temporary, _permissions(target)))
+
+
+def _permissions(target: str) -> int:
+    """Those of the file `target`; where there is none, those that a new file gets."""
+    try:
+        return stat.S_IMODE(os.stat(target).st_mode)
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
+
+
+def _replace(path: Path, target: str, before: bytes, after: bytes) -> None:
     status = os.stat(target)
     if not stat.S_ISREG(status.st_mode):  # a pipe that took its place would be waited for
         raise SourceError(path, 0, "cannot be written: it was changed in the meantime")
     # Root may write a file that nobody is meant to, hence the look at the mode as well.
     if not status.st_mode & 0o222 or not os.access(target, os.W_OK):
         raise SourceError(path, 0, "cannot be written: it is read-only")
-    descriptor, temporary = tempfile.mkstemp(prefix=".bufcb-", suffix=".tmp", dir=os.path.dirname(target))
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(after)
-            file.flush()
-            os.fsync(file.fileno())
+
+    def finish(temporary: str) -> None:
         _copy_attributes(target, temporary, status)
         with open(target, "rb") as file:
             if file.read() != before:
                 raise SourceError(path, 0, "cannot be written: it was changed in the meantime")
+
+    _install(target, after, finish)
+
+
+def _install(target: str, data: bytes, finish: Callable[[str], None]) -> None:
+    """Puts a new file with `data` in the place of `target`, once `finish` has had its way with it."""
+    import tempfile  # slow to import, and needed for the first changed file only
+
+    descriptor, temporary = tempfile.mkstemp(prefix=".bufcb-", suffix=".tmp", dir=os.path.dirname(target))
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        finish(temporary)
         os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Holds back the signals that end a run, so that none leaves a temporary file behind."""
+    import threading
+
+    if threading.current_thread() is not threading.main_thread():  # where no signal arrives
+        yield
+        return
+    held: list[int] = []
+    handlers = {number: signal.getsignal(number) for number in _ENDING}
+    handlers = {number: handler for number, handler in handlers.items() if handler is not None}
+    try:
+        for number in handlers:
+            signal.signal(number, lambda number, frame: held.append(number))
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for number in held:
+            signal.raise_signal(number)
 
 
 def _copy_attributes(source: str, destination: str, status: os.stat_result) -> None:
