@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from codemods.model import FileResult
+from codemods.contents import contains
+from codemods.model import LARGEST, FileResult
 
 WORD: Final = b"pure_callback"
 SUFFIXES: Final = (".py", ".pyw")
@@ -87,14 +88,12 @@ def discover(paths: Sequence[Path], is_wanted: Callable[[str], bool] = lambda pa
             fail(path, _NOTEBOOK)
             continue
         try:
-            with open(path, "rb", buffering=0) as file:
-                data = file.read()
+            if contains(path, WORD):
+                candidates.append(Candidate(Path(path), _read(path)))
         except (OSError, MemoryError) as error:
             fail(path, f"cannot be read: {reason(error)}")
             continue
         scanned += 1
-        if WORD in data:
-            candidates.append(Candidate(Path(path), data))
     candidates.sort(key=lambda candidate: candidate.path.parts)
     failures.sort(key=lambda failure: failure.path.parts)
     return Discovery(tuple(candidates), tuple(failures), scanned)
@@ -193,6 +192,12 @@ def _walk(root: str, seen: set[str], on_error: OnError, suffixes: tuple[str, ...
                 and _is_new(os.path.realpath(path) if entry.is_symlink() else path, seen)
             ):
                 yield entry.path
+
+
+def _read(path: str) -> bytes:
+    """The content of a file; of one that is too large to be analysed, enough to show that."""
+    with open(path, "rb") as file:
+        return file.read(LARGEST + 1)
 
 
 def read_file(path: str) -> bytes | None:

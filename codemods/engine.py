@@ -73,14 +73,15 @@ def _rewritten(
         return source.data, plan, None
     if (line := _too_deep(source, plan)) is not None:
         return source.data, _refused(plan, _of_depth(line)), None
-    kept = frozenset(
-        name
-        for name in _imported(module)
-        if _runs_project_code(name, module, Exports(project, source.path))
-        or project.reexported(name, source.path)
-    )
+
+    def is_kept(name: str) -> bool:
+        return name in _imported(module) and (
+            _runs_project_code(name, module, Exports(project, source.path))
+            or project.reexported(name, source.path)
+        )
+
     try:
-        text = rewrite(source, module, plan, options, kept)
+        text = rewrite(source, module, plan, options, is_kept)
     except NoPlace as error:
         return source.data, _refused(plan, Diagnostic("BC204", str(error), _BY_HAND)), None
     except RecursionError:

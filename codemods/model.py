@@ -6,10 +6,13 @@ import dataclasses
 import enum
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 Target = Literal["bufcb", "jax"]
 Arrays = Literal["auto", "numpy", "jax"]
+
+# The size of the largest file to be analysed, in bytes, of which each takes some hundred in memory.
+LARGEST: Final = 10_000_000
 
 
 class Status(enum.StrEnum):

@@ -6,11 +6,13 @@ import ast
 import functools
 import json
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 from codemods import names
+from codemods.contents import Contents
 from codemods.discovery import SUFFIXES, WORD, project_of, python_files
 from codemods.names import Module
 from codemods.patches import Patch, find, may_patch
@@ -20,6 +22,17 @@ from codemods.uses import FileUses, everything, read_uses
 # Stubs and notebooks are not migrated, but name what the modules define.
 _STUB, _NOTEBOOK = ".pyi", ".ipynb"
 _LOOKED_AT: Final = (*SUFFIXES, _STUB, _NOTEBOOK)
+# Larger files are not parsed, or not even read: each may use whatever it spells.
+_LARGEST_PARSED: Final = 2_000_000
+_LARGEST_READ: Final = 32_000_000
+# How many bytes of parsed modules are remembered from one migrated file to the next. A byte of source takes
+# some hundred bytes once it is parsed.
+_REMEMBERED: Final = 500_000
+# `from . import …` up to a name, in a file or in the lines of a notebook; comments may be anything.
+_FROM_PACKAGE: Final = (
+    rb"from[\s\\]*\.[\s\\.]*import\b"
+    rb"(?:(?!\bfrom\b)[\w\s,()*\\\"\x80-\xff]|#[^\n]*)*?(?<![0-9A-Za-z_])%b(?![0-9A-Za-z_])"
+)
 # What a file may raise that is not Python, not text, or nested without end. That is its own misfortune, and
 # not that of the files which are migrated.
 _UNREADABLE: Final = (SourceError, OSError, ValueError, LookupError, RecursionError, MemoryError, SystemError)
@@ -31,6 +44,9 @@ class Project:
     def __init__(self, places: Sequence[Path]) -> None:
         """`places` are folders to walk, and files."""
         self._places = places
+        self._parsed = 0
+        self._modules: dict[str, Module | None] = {}
+        self._sources: dict[str, SourceFile | None] = {}
 
     @classmethod
     def of(cls, paths: Sequence[Path]) -> Project:
@@ -66,18 +82,32 @@ class Project:
     def reexported(self, name: str, path: Path) -> bool:
         """Whether another file takes `name` from the module that `path` is, or takes everything from it."""
         module = path.parent.name if path.stem == "__init__" else path.stem
+        likely = (self._spelling(name) & self._spelling(module)) | self._from_packages(name)
         return any(
-            (module, name) in other.taken or ("", name) in other.taken for _, other in self.others(name, path)
+            (module, name) in other.taken or ("", name) in other.taken
+            for _, other in self._uses_of(name, likely, path)
         ) or any(
             (module, "*") in other.taken for _, other in self.others(module, path) if "*" in other.imported
         )
 
     def others(self, name: str, path: Path) -> Iterator[tuple[str, FileUses]]:
         """The files that spell `name`, with what they use, but for the one at `path`."""
+        return self._uses_of(name, self._spelling(name), path)
+
+    def _uses_of(self, name: str, files: Collection[str], path: Path) -> Iterator[tuple[str, FileUses]]:
+        """What `files`, all of which spell `name`, use; without the one at `path`."""
         own = os.path.realpath(path)
-        for other in self._spelling(name):
-            if other != own:
-                yield other, self._uses(other)
+        for file in sorted(files):
+            if file != own:
+                # One that is too large to be looked into uses what it spells, and all that a module has.
+                yield file, self._uses(file) or everything(os.fsencode(name) + b" *")
+
+    def forget(self) -> None:
+        """Lets go of parsed modules when they have become many: to be called when nothing refers to them."""
+        if self._parsed > _REMEMBERED:
+            self._parsed = 0
+            self._modules.clear()
+            self._sources.clear()
 
     def has_module(self, name: str) -> bool:
         """Whether a file or folder of the project may be what `import name` finds."""
@@ -115,16 +145,18 @@ class Project:
 
     def module(self, file: str) -> Module | None:
         """The names of the module in a file; None where it cannot be read or parsed."""
-        return self._read(file)
+        if file not in self._modules:
+            self._modules[file] = self._read(file)
+        return self._modules[file]
 
-    @functools.cache  # noqa: B019
     def source(self, file: str) -> SourceFile | None:
         """The text of a file; None where it cannot be read or decoded."""
-        try:
-            data = self._files[file] if file in self._files else Path(file).read_bytes()
-            return SourceFile.from_bytes(Path(file), data)
-        except _UNREADABLE:
-            return None
+        if file not in self._sources:
+            try:
+                self._sources[file] = SourceFile.from_bytes(Path(file), _read(file))
+            except _UNREADABLE:
+                self._sources[file] = None
+        return self._sources[file]
 
     def patches(self, path: Path) -> Iterator[tuple[str, int]]:
         """File and line of each place where another file replaces the `pure_callback` that `path` calls."""
@@ -136,13 +168,15 @@ class Project:
 
     @functools.cached_property
     def _patches(self) -> dict[str, tuple[Patch, ...]]:
-        hits = {f: d for f, d in self._files.items() if WORD in d and f.endswith(SUFFIXES)}
-        likely = sorted(file for file, data in hits.items() if may_patch(data))
-        return {file: self._patches_in(file) for file in likely}
+        hits = [file for file in self._contents.containing(WORD) if file.endswith(SUFFIXES)]
+        return {file: found for file in sorted(hits) if (found := self._patches_in(file))}
 
     def _patches_in(self, file: str) -> tuple[Patch, ...]:
-        module = self._read(file)
         try:
+            if not may_patch(_read(file)):
+                return ()
+            # Read for this alone, lest every hit of a large project stays in memory.
+            module = self._read(file)
             return find(module) if module is not None else ()
         except _UNREADABLE:
             return ()
@@ -156,37 +190,47 @@ class Project:
         return frozenset(found | {os.path.basename(top)})
 
     @functools.cached_property
-    def _files(self) -> dict[str, bytes]:
-        found = {}
-        for path in python_files(self._places, lambda path, reason: None, _LOOKED_AT):
-            try:
-                found[os.path.realpath(path)] = Path(path).read_bytes()
-            except (OSError, MemoryError):
-                continue  # what cannot be read cannot be run from here either
-        return found
+    def _files(self) -> tuple[str, ...]:
+        """The real path of each file."""
+        places = [Path(os.path.realpath(place)) for place in self._places]
+        found = python_files(places, lambda path, reason: None, _LOOKED_AT)
+        return tuple(os.path.realpath(path) if os.path.islink(path) else path for path in found)
+
+    @functools.cached_property
+    def _contents(self) -> Contents:
+        return Contents(self._files)
 
     @functools.cache  # noqa: B019 - a project lives as long as the run
-    def _spelling(self, name: str) -> tuple[str, ...]:
-        spelled = os.fsencode(name)  # a file's name need not be text, and with it a module's
-        return tuple(file for file, data in self._files.items() if spelled in data)
+    def _spelling(self, name: str) -> frozenset[str]:
+        return frozenset(
+            self._contents.spelling(os.fsencode(name))
+        )  # a file's name, so a module's, may be no text
 
     @functools.cache  # noqa: B019
-    def _uses(self, path: str) -> FileUses:
-        data = self._files[path]
+    def _from_packages(self, name: str) -> frozenset[str]:
+        """The files that may import `name` from the package that they are in, or one around that."""
+        pattern = re.compile(_FROM_PACKAGE % re.escape(os.fsencode(name)))
+        return frozenset(self._contents.matching(pattern, self._spelling(name)))
+
+    @functools.cache  # noqa: B019
+    def _uses(self, path: str) -> FileUses | None:
+        """What a file uses; None where it is too large to tell."""
         try:
-            return read_uses(self._tree(path, data), stub=path.endswith(_STUB))
+            data = _read(path)
+        except OSError:
+            return FileUses()  # it is gone
+        if len(data) > _LARGEST_READ:
+            return None
+        try:
+            return read_uses(_tree(path, data), stub=path.endswith(_STUB))
         except _UNREADABLE:
             return everything(data)
 
-    def _tree(self, path: str, data: bytes) -> ast.Module:
-        source = _code_cells(data) if path.endswith(_NOTEBOOK) else data
-        return SourceFile.from_bytes(Path(path), source).tree
-
-    @functools.cache  # noqa: B019
     def _read(self, file: str) -> Module | None:
         try:
-            data = self._files[file] if file in self._files else Path(file).read_bytes()
-            return names.read(self._tree(file, data))
+            data = _read(file)
+            self._parsed += len(data)
+            return names.read(_tree(file, data))
         except _UNREADABLE:
             return None
 
@@ -197,6 +241,23 @@ def _package(folder: Path) -> Path | None:
     while os.path.isfile(folder / "__init__.py") and folder != folder.parent:
         found, folder = folder, folder.parent
     return found
+
+
+def _read(file: str) -> bytes:
+    """The bytes of a file; of one that is too large, enough to tell.
+
+    Raises:
+      OSError: it cannot be read.
+    """
+    with open(file, "rb") as opened:
+        return opened.read(_LARGEST_READ + 1)
+
+
+def _tree(path: str, data: bytes) -> ast.Module:
+    source = _code_cells(data) if path.endswith(_NOTEBOOK) else data
+    if len(source) > _LARGEST_PARSED:
+        raise SourceError(Path(path), 0, "is too large to be looked into")
+    return SourceFile.from_bytes(Path(path), source).tree
 
 
 def _beside(path: Path) -> list[Path]:

@@ -12,6 +12,8 @@ import tokenize
 import warnings
 from pathlib import Path
 
+from codemods.model import LARGEST
+
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
@@ -43,7 +45,10 @@ class SourceFile:
 
     @classmethod
     def from_bytes(cls, path: Path, data: bytes) -> SourceFile:
-        """Decodes `data` as Python would; raises `SourceError` where Python could not."""
+        """Decodes `data` as Python would; raises `SourceError` where Python could not, or it is too large."""
+        if len(data) > LARGEST:
+            limit = f"the limit is {LARGEST // 1_000_000} MB"
+            raise SourceError(path, 0, f"is too large to be analysed; {limit}")
         try:
             encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         except (SyntaxError, ValueError) as error:

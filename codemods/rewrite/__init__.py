@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
 from typing import Final
 
 from codemods.free_names import FreeNames
@@ -25,10 +26,14 @@ BUFFER_CALLBACK: Final = "jax.experimental.buffer_callback.buffer_callback"
 
 
 def rewrite(
-    source: SourceFile, module: Module, plan: ModulePlan, options: Options, kept: frozenset[str]
+    source: SourceFile,
+    module: Module,
+    plan: ModulePlan,
+    options: Options,
+    is_kept: Callable[[str], bool],
 ) -> str:
-    """The migrated text; `kept` are imported names that other modules still use."""
-    return _Rewriter(source, module, plan, options).run(kept)
+    """The migrated text; `is_kept` tells whether other modules still use an imported name."""
+    return _Rewriter(source, module, plan, options).run(is_kept)
 
 
 class _Rewriter:
@@ -42,7 +47,7 @@ class _Rewriter:
         self._unit = indent_unit(source)
         self._spacing = Spacing(source, module)
 
-    def run(self, kept: frozenset[str]) -> str:
+    def run(self, is_kept: Callable[[str], bool]) -> str:
         for site in self._plan.sites:
             if site.status in (Status.REWRITTEN, Status.ADAPTED):
                 self._site(site)
@@ -62,7 +67,9 @@ class _Rewriter:
         self._imports.apply(self._edits, frozenset(rewritten))
         if helpers:
             self._edits.insert(self._imports.end_of_header(), lambda: helpers)
-        self._imports.drop_unused(frozenset(self._gone), kept | self._kept, self._edits)
+        self._imports.drop_unused(
+            frozenset(self._gone), lambda name: name in self._kept or is_kept(name), self._edits
+        )
         return self._edits.apply()
 
     def _helpers(self) -> str:

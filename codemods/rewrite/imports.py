@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable
 from typing import Final, TypeGuard
 
 from codemods.free_names import FreeNames
@@ -229,12 +229,14 @@ class Imports:
 
     # Removal.
 
-    def drop_unused(self, gone: frozenset[ast.Name], kept: Iterable[str], edits: Edits) -> None:
-        """Removes each import alias whose every use is among `gone`, except the names in `kept`."""
+    def drop_unused(self, gone: frozenset[ast.Name], is_kept: Callable[[str], bool], edits: Edits) -> None:
+        """Removes each import alias whose every use is among `gone`, unless its name is kept."""
         aliases = {self._alias_of(use) for use in gone}
-        kept = self._needed.union(kept)
+        unused = {alias for alias in aliases if alias is not None and self._is_unused(alias, gone)}
         doomed = {
-            a for a in aliases if a is not None and self._is_unused(a, gone) and _bound_name(a) not in kept
+            alias
+            for alias in unused
+            if (name := _bound_name(alias)) not in self._needed and not is_kept(name)
         }
         Removal(self._source, self._module, edits, self._offsets.__contains__).remove(doomed)
 

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from codemods import cli, nesting, writing
 from codemods.discovery import read_file
+from codemods.model import LARGEST
 from codemods.project import Project
 from codemods.rewrite import call
 from codemods.source import SourceError, SourceFile
@@ -147,6 +148,23 @@ def test_an_unreadable_file_takes_whatever_a_module_has():
     Path("other.py").write_text("# coding: rot13\nfrom good import *\n")
     assert Project.of([Path("good.py")]).reexported("anything", Path("good.py"))
     assert not Project.of([Path("good.py")]).reexported("anything", Path("bad.py"))
+
+
+# ---------------------------------------------------------------------------------------- size
+
+
+def test_a_file_without_end_is_one_error(folder):
+    with open("large.py", "wb") as file:
+        file.write(b"pure_callback\n")
+        file.truncate(50 * LARGEST)  # takes no room on most disks
+    files = migrated()
+    assert files["large.py"]["error"] == "large.py: is too large to be analysed; the limit is 10 MB"
+    assert is_migrated(files["good.py"])
+
+
+def test_a_file_of_the_largest_size_is_analysed():
+    Path("good.py").write_text(GOOD + "#" * (LARGEST - len(GOOD)))
+    assert is_migrated(migrated()["good.py"])
 
 
 # ---------------------------------------------------------------------------------------- depth

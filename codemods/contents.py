@@ -1,0 +1,106 @@
+"""Looks for words in files without holding all of them in memory."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+# Nearly every Python file fits into one piece; of a larger file, no more is in memory at a time.
+_PIECE: Final = 1 << 18
+# What is held of a whole project: a word is found several times faster there than in files read again.
+_ROOM: Final = 64 << 20
+_FLAGS: Final = os.O_RDONLY | getattr(os, "O_BINARY", 0)
+# What stands right before a word: no letter, or an escape sequence of a string. Digits are taken for no part
+# of a word, and so is what is no ASCII, so that too much is found rather than too little.
+_BEFORE: Final = (
+    rb"(?<![A-Za-z_]%b)", rb"(?<=\\[abfnrtv]%b)", rb"(?<=\\x[0-9A-Fa-f]{2}%b)",
+    rb"(?<=\\u[0-9A-Fa-f]{4}%b)", rb"(?<=\\U[0-9A-Fa-f]{8}%b)",
+)  # fmt: skip
+_LONGEST_BEFORE: Final = 10
+
+
+def pieces(path: str, overlap: int) -> Iterator[bytes]:
+    """The content of a file, in pieces of which each starts with the last `overlap` bytes of the one before.
+
+    Raises:
+      OSError: the file cannot be read.
+      MemoryError: there is no room for a piece.
+    """
+    file = os.open(path, _FLAGS)
+    try:
+        piece = os.read(file, _PIECE)
+        while piece:
+            yield piece
+            more = os.read(file, _PIECE)
+            piece = piece[len(piece) - overlap :] + more if more else b""
+    finally:
+        os.close(file)
+
+
+def contains(path: str, text: bytes) -> bool:
+    """Whether a file contains `text`; raises what `pieces` does."""
+    return any(text in piece for piece in pieces(path, len(text)))
+
+
+class Contents:
+    """The files at some paths. The first are held in memory, the others are read at each question."""
+
+    def __init__(self, paths: Iterable[str], room: int = _ROOM) -> None:
+        """Reads the files that are held: `room` is for how many bytes of them."""
+        self._held: dict[str, bytes | None] = {}
+        for path in paths:
+            self._held[path] = held = _read_whole(path, room)
+            room -= len(held or b"")
+
+    def containing(self, text: bytes) -> list[str]:
+        """The files that contain `text` anywhere."""
+        return [path for path in self._held if any(text in piece for piece in self._pieces(path, len(text)))]
+
+    def spelling(self, word: bytes) -> list[str]:
+        """The files that may spell `word` as a name, in code or in a string, and not as part of one."""
+        search, overlap = _spelled(word).search, len(word) + _LONGEST_BEFORE
+        return [
+            path
+            for path in self._held
+            if any(word in piece and search(piece) for piece in self._pieces(path, overlap))
+        ]
+
+    def matching(self, pattern: re.Pattern[bytes], among: Iterable[str]) -> list[str]:
+        """Those of some files that a pattern may match; any that is too large to be read at once is one."""
+        return [
+            path
+            for path in among
+            if any(len(piece) >= _PIECE or pattern.search(piece) for piece in self._pieces(path, 0))
+        ]
+
+    def _pieces(self, path: str, overlap: int) -> Iterable[bytes]:
+        """The content of a file; none of one that cannot be read, and so cannot be run from here either."""
+        held = self._held[path]
+        return (held,) if held is not None else _pieces_read(path, overlap)
+
+
+def _read_whole(path: str, room: int) -> bytes | None:
+    """The bytes of a file; None if it has more than `room`, or cannot be read."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            return file.read() if os.fstat(file.fileno()).st_size <= room else None
+    except (OSError, MemoryError):
+        return None
+
+
+def _pieces_read(path: str, overlap: int) -> Iterator[bytes]:
+    try:
+        yield from pieces(path, overlap)
+    except (OSError, MemoryError):
+        return
+
+
+@functools.lru_cache(maxsize=64)
+def _spelled(word: bytes) -> re.Pattern[bytes]:
+    # The word comes first, since that is what can be searched for fast.
+    word = re.escape(word)
+    before = b"|".join(part % word for part in _BEFORE)
+    return re.compile(rb"%b(?![0-9A-Za-z_])(?:%b)" % (word, before))
