@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from codemods.apis import Api
 from codemods.arguments import Blurred, Supplied, supplied
 from codemods.bodies import BodyReport, analyse
 from codemods.checks import check_definition, check_keys, check_writes
@@ -35,10 +36,22 @@ _BY_CHOICE: Final = Opaque("BC117", "`--arrays jax` keeps every callback as it i
 
 
 class Planner:
-    """Plans one module."""
+    """Plans one module.
 
-    def __init__(self, source: SourceFile, module: Module, project: Project, options: Options) -> None:
+    Args:
+      replaced: the APIs that the module replaces at run time, each with what is said of it.
+    """
+
+    def __init__(
+        self,
+        source: SourceFile,
+        module: Module,
+        project: Project,
+        options: Options,
+        replaced: Mapping[Api, Diagnostic],
+    ) -> None:
         self.source, self.module, self.project, self.options = source, module, project, options
+        self.replaced = replaced
         self.free = FreeNames(module)
         self.overridden = Overrides(module, source.path, project)
         self.imported = Definitions(project)
@@ -73,15 +86,13 @@ class Planner:
         plans: dict[Site, SitePlan] = {}
         groups: dict[ast.AST, list[tuple[CallSite, Resolved]]] = {}
         live = {site for site in sites if not suppressions.covers(site.node)} - silenced
-        callbacks = frozenset(site.callback for site in live if isinstance(site, CallSite))
+        settled = {site: plan for site in live if (plan := self._settled(site)) is not None}
+        callbacks = frozenset(site.callback for site in live - settled.keys() if isinstance(site, CallSite))
         for site in sites:
             if site not in live:
                 plans[site] = _skipped(site, "Left alone, as the comment asks.")
-            elif isinstance(site, Unresolved):
-                status = Status.SKIPPED if site.code == "BC003" else Status.REFUSED
-                plans[site] = SitePlan(site, status, Diagnostic(site.code, site.reason, site.way_out))
-            elif isinstance(site, ValueUse):
-                plans[site] = self._renamed(site.why, site)
+            elif not isinstance(site, CallSite):
+                plans[site] = settled[site]
             else:
                 found = resolve(site.callback, self.module, callbacks, self.overridden, self._follow_import)
                 definition = found.function if isinstance(found, Resolved) else found.definition
@@ -89,10 +100,12 @@ class Planner:
                     self.definitions[site] = self._suppressions_of(found, suppressions), definition
                 if definition is not None and self.definitions[site][0].covers_definition(definition):
                     plans[site] = _skipped(site, "The callback is left alone, as its comment asks.")
-                elif (alone := self._alone_plan(site, found)) is not None:
-                    plans[site] = alone
+                elif site in settled:
+                    plans[site] = settled[site]
                 elif isinstance(found, Resolved):
                     groups.setdefault(found.function, []).append((site, found))
+                else:
+                    plans[site] = self._opaque(site, found)
         for function, calls in groups.items():
             assert isinstance(function, ast.FunctionDef | ast.Lambda)
             plans.update(self._group(Group(function, tuple(calls))))
@@ -116,21 +129,36 @@ class Planner:
 
     # One site.
 
-    def _alone_plan(self, site: CallSite, found: Resolved | Opaque) -> SitePlan | None:
-        """What becomes of a site whatever its callback's other sites; None where they decide together."""
-        if self.options.target == "jax" and any(o.arg == "sharding" for o in site.options):
-            return self._renamed("JAX's buffer callback takes no `sharding=`.", site)
+    def _settled(self, site: Site) -> SitePlan | None:
+        """What becomes of a site whatever its callback is; None where that decides."""
+        if isinstance(site, Unresolved):
+            status = Status.SKIPPED if site.code == "BC003" else Status.REFUSED
+            return SitePlan(site, status, Diagnostic(site.code, site.reason, site.way_out))
+        if site.api in self.replaced:
+            return SitePlan(site, Status.REFUSED, self.replaced[site.api])
+        if isinstance(site, ValueUse):
+            return self._renamed(site.why, site)
+        if (ordered := _of_order(site)) is not None:
+            return SitePlan(site, Status.REFUSED, ordered)
         if (why := self._unsorted(site)) is not None:
             return self._renamed(why, site)
-        if isinstance(found, Resolved):
-            return None
+        if self.options.target == "jax" and any(o.arg == "sharding" for o in site.options):
+            diagnostic = Diagnostic("BC110", "JAX's buffer callback takes no `sharding=`.")
+            return SitePlan(site, Status.ADAPTED, diagnostic)
+        return None
+
+    def _opaque(self, site: CallSite, found: Opaque) -> SitePlan:
         if found.arrays == "numpy" and self.options.arrays == "jax":
             found = _BY_CHOICE
         return self._adapted(site, Diagnostic(found.code, found.reason, found.way_out), found.arrays)
 
-    def _renamed(self, why: str, site: Site) -> SitePlan:
-        diagnostic = Diagnostic("BC110", why, "It becomes `bufcb.pure_callback`, which behaves the same.")
-        return SitePlan(site, Status.ADAPTED, diagnostic)
+    def _renamed(self, why: str, site: CallSite | ValueUse) -> SitePlan:
+        """A site that becomes one of the function with the same signature, where there is one."""
+        if site.api.counterpart is None:
+            way_out = f"Only plain calls of `{site.api.name}` can be migrated: write one, or keep it."
+            return SitePlan(site, Status.REFUSED, Diagnostic("BC211", why, way_out))
+        way_out = f"It becomes `bufcb.{site.api.counterpart}`, which behaves the same."
+        return SitePlan(site, Status.ADAPTED, Diagnostic("BC110", why, way_out))
 
     def _adapted(self, site: CallSite, diagnostic: Diagnostic, arrays: str = "jax") -> SitePlan:
         keep = arrays == "numpy" and self.options.arrays != "jax"
@@ -141,11 +169,11 @@ class Planner:
         if (why := why_not_reordered(site, self.module)) is not None:
             return why
         if site.is_partial and not self._only_called_plainly(site):
-            return "The partial may be called with options of `pure_callback` itself."
+            return f"The partial may be called with options of `{site.api.name}` itself."
         return None
 
     def _only_called_plainly(self, site: CallSite) -> bool:
-        """Whether every use of a partial is in sight: calls without options of `pure_callback`."""
+        """Whether every use of a partial is in sight: calls without options of the API."""
         parent = self.module.parents[site.call]
         if not (
             isinstance(parent, ast.Assign)
@@ -163,7 +191,7 @@ class Planner:
             call = self.module.parents[use]
             if not (isinstance(call, ast.Call) and call.func is use):
                 return False
-            if any(k.arg in (None, "sharding", "vmap_method", "vectorized") for k in call.keywords):
+            if any(k.arg in (None, *site.api.options) for k in call.keywords):
                 return False
         return True
 
@@ -281,8 +309,25 @@ def _skipped(site: Site, reason: str) -> SitePlan:
     return SitePlan(site, Status.SKIPPED, Diagnostic("BC004", reason))
 
 
+def _of_order(site: CallSite) -> Diagnostic | None:
+    """Buffer callbacks are not ordered, so only `ordered=False` can go."""
+    value = next((option.value for option in site.options if option.arg == "ordered"), None)
+    match value:
+        case None | ast.Constant(value=False):
+            return None
+        case ast.Constant():
+            reason = f"`ordered={ast.unparse(value)}` asks for ordered calls, which buffer callbacks are not."
+            way_out = f"Keep `{site.api.name}` here, or drop `ordered` if any order will do."
+        case _:
+            reason = (
+                f"`ordered={ast.unparse(value)}` may ask for ordered calls, which buffer callbacks are not."
+            )
+            way_out = f"Drop `ordered` if any order will do, else keep `{site.api.name}` here."
+    return Diagnostic("BC210", reason, way_out)
+
+
 def _without_runtime(plan: SitePlan) -> SitePlan:
-    """A site that only the `bufcb` runtime could adapt stays with `jax.pure_callback`."""
+    """A site that only the `bufcb` runtime could adapt stays as it is."""
     if plan.status is not Status.ADAPTED:
         return plan
     reason = plan.diagnostic.reason if plan.diagnostic else ""

@@ -40,9 +40,9 @@ def pieces(path: str, overlap: int) -> Iterator[bytes]:
         os.close(file)
 
 
-def contains(path: str, text: bytes) -> bool:
-    """Whether a file contains `text`; raises what `pieces` does."""
-    return any(text in piece for piece in pieces(path, len(text)))
+def contains(path: str, *texts: bytes) -> bool:
+    """Whether a file contains one of `texts`; raises what `pieces` does."""
+    return any(text in piece for piece in pieces(path, max(map(len, texts))) for text in texts)
 
 
 class Contents:

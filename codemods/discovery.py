@@ -1,6 +1,6 @@
 """From the paths that the user gave to the files that may need migration.
 
-Every Python file is read once, and only one that contains the word `pure_callback` becomes a
+Every Python file is read once, and only one that contains the name of an API to migrate becomes a
 candidate: on most trees this turns away all but a handful before anything is parsed.
 """
 
@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from codemods import apis
 from codemods.contents import contains
 from codemods.model import LARGEST, FileResult
 
-WORD: Final = b"pure_callback"
 SUFFIXES: Final = (".py", ".pyw")
 
 # Folders that hold tools' state, other people's code or build products, whatever `.gitignore` says.
@@ -42,7 +42,7 @@ PROJECT_MARKERS: Final = ("pyproject.toml", "setup.py", "setup.cfg")
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Candidate:
-    """A file that contains the word `pure_callback`, with its bytes."""
+    """A file that contains the name of an API, with its bytes."""
 
     path: Path
     data: bytes
@@ -67,12 +67,17 @@ OnError = Callable[[str, str], None]
 """Takes a path and the reason why it cannot be looked at."""
 
 
-def discover(paths: Sequence[Path], is_wanted: Callable[[str], bool] = lambda path: True) -> Discovery:
-    """Reads every Python file under `paths` that is wanted, and keeps those that may need migration.
+def discover(
+    paths: Sequence[Path],
+    is_wanted: Callable[[str], bool] = lambda path: True,
+    names: Sequence[apis.Name] = apis.DEFAULT,
+) -> Discovery:
+    """Reads every Python file under `paths` that is wanted, and keeps those that spell one of `names`.
 
     A file that is named is always read, whatever its suffix and whatever ignores it. A folder is
     walked as `python_files` says. No failure stops the rest: each becomes a `FileResult`.
     """
+    words = [name.encode() for name in names]
     candidates: list[Candidate] = []
     failures: list[FileResult] = []
     scanned = 0
@@ -88,7 +93,7 @@ def discover(paths: Sequence[Path], is_wanted: Callable[[str], bool] = lambda pa
             fail(path, _NOTEBOOK)
             continue
         try:
-            if contains(path, WORD):
+            if contains(path, *words):
                 candidates.append(Candidate(Path(path), _read(path)))
         except (OSError, MemoryError) as error:
             fail(path, f"cannot be read: {reason(error)}")
@@ -99,11 +104,11 @@ def discover(paths: Sequence[Path], is_wanted: Callable[[str], bool] = lambda pa
     return Discovery(tuple(candidates), tuple(failures), scanned)
 
 
-def of_code(name: Path, code: bytes) -> Discovery:
+def of_code(name: Path, code: bytes, names: Sequence[apis.Name] = apis.DEFAULT) -> Discovery:
     """Code that is no file, or not one as it stands; `name` is where it would be."""
     if name.suffix == ".ipynb":
         return Discovery((), (FileResult(name, code, code, error=f"{name}: {_NOTEBOOK}"),), 0)
-    candidates = (Candidate(name, code),) if WORD in code else ()
+    candidates = (Candidate(name, code),) if any(each.encode() in code for each in names) else ()
     return Discovery(candidates, (), 1)
 
 

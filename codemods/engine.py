@@ -5,17 +5,17 @@ from __future__ import annotations
 import ast
 import dataclasses
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from codemods import names, nesting, patches, sites
+from codemods import apis, names, nesting, patches, sites
+from codemods.apis import Api
 from codemods.callbacks import Planner
 from codemods.definitions import Definitions
 from codemods.exports import Exports
 from codemods.model import Diagnostic, FileResult, Note, Options, SiteResult, Status
 from codemods.names import FunctionNode, Module
 from codemods.overrides import Overrides
-from codemods.patches import Patch
 from codemods.plans import ModulePlan, SitePlan
 from codemods.project import Project
 from codemods.resolve import settle_vectorized
@@ -41,21 +41,21 @@ def migrate(source: SourceFile, project: Project, options: Options) -> FileResul
 
 def _migrate(source: SourceFile, project: Project, options: Options) -> FileResult:
     module = names.read(source.tree)
-    found, mentions = sites.find(module, options.assume_jax, Exports(project, source.path))
+    wanted = apis.named(options.apis)
+    found, mentions = sites.find(module, options.assume_jax, Exports(project, source.path), wanted)
     overridden = Overrides(module, source.path, project)
     definitions = Definitions(project)
     found = settle_vectorized(
         found, module, overridden, lambda origins: definitions.follow(origins, source.path)
     )
     suppressions = Suppressions(source)
-    plan = Planner(source, module, project, options).plan(found, suppressions)
-    patched = [patch for patch in patches.find(module, options.assume_jax) if patch.module == "jax"]
-    if patched:
-        plan = _refused(plan, _of_patch(patched[0]))
+    replaced = dict(_replaced(module, wanted, options))
+    plan = Planner(source, module, project, options, replaced).plan(found, suppressions)
     after, plan, error = _rewritten(source, module, plan, options, project)
     results = tuple(_result(source, site) for site in plan.sites)
     notes = [_mention(source, mention) for mention in mentions]
-    notes += _bypassed(source, project, results)
+    for api in wanted:
+        notes += _bypassed(api, source, project, results)
     notes += [
         Note(line, column, Diagnostic("BC005", "This comment suppresses nothing.", "Remove it."))
         for line, column in suppressions.unused()
@@ -136,17 +136,23 @@ def _runs_project_code(name: str, module: Module, exports: Exports) -> bool:
     )
 
 
-def _of_patch(patch: Patch) -> Diagnostic:
-    reason = (
-        f"This file replaces `jax.pure_callback` (line {patch.line}), which migrated calls would not see."
-    )
-    way_out = "Patch `bufcb.buffer_callback` and `bufcb.pure_callback` instead, then migrate this file."
-    return Diagnostic("BC206", reason, way_out)
+def _replaced(module: Module, wanted: Sequence[Api], options: Options) -> Iterator[tuple[Api, Diagnostic]]:
+    """The APIs that a file replaces in JAX itself, where its own calls look for them."""
+    for api in wanted:
+        found = [patch for patch in patches.find(module, api, options.assume_jax) if patch.module == "jax"]
+        if found:
+            line = found[0].line
+            reason = f"This file replaces `{api.path}` (line {line}), which migrated calls would not see."
+            yield api, Diagnostic("BC206", reason, f"{sites.patch_instead(api)}, then migrate this file.")
 
 
-def _bypassed(source: SourceFile, project: Project, results: tuple[SiteResult, ...]) -> list[Note]:
+def _bypassed(api: Api, source: SourceFile, project: Project, results: tuple[SiteResult, ...]) -> list[Note]:
     """A note at the first migrated call, for each place in other files that replaces what it called."""
-    migrated = [result for result in results if result.status in (Status.REWRITTEN, Status.ADAPTED)]
+    migrated = [
+        result
+        for result in results
+        if result.api == api.name and result.status in (Status.REWRITTEN, Status.ADAPTED)
+    ]
     if not migrated:
         return []
     return [
@@ -155,11 +161,11 @@ def _bypassed(source: SourceFile, project: Project, results: tuple[SiteResult, .
             migrated[0].column,
             Diagnostic(
                 "BC006",
-                f"{_shown(file)}:{line} replaces `pure_callback`, where migrated calls no longer pass.",
+                f"{_shown(file)}:{line} replaces `{api.name}`, where migrated calls no longer pass.",
                 "Replace `bufcb.buffer_callback` there instead.",
             ),
         )
-        for file, line in project.patches(source.path)
+        for file, line in project.patches(source.path, api)
     ]
 
 
@@ -191,7 +197,9 @@ def _result(source: SourceFile, plan: SitePlan) -> SiteResult:
         node = parent or node
     column = source.start(node) - source.line_start(node.lineno) + 1
     end = node.end_lineno or node.lineno
-    return SiteResult(node.lineno, column, end, _callback(site), plan.status, plan.diagnostic)
+    return SiteResult(
+        node.lineno, column, end, _callback(site), plan.status, plan.diagnostic, api=site.api.name
+    )
 
 
 def _callback(site: sites.Site) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal
 
+from codemods.apis import DEFAULT, Name
+
 Target = Literal["bufcb", "jax"]
 Arrays = Literal["auto", "numpy", "jax"]
 
@@ -46,6 +48,7 @@ class Options:
       public: rewrite public functions in place instead of adding a sibling.
       default_vmap_method: `vmap_method=` for call sites that give none.
       assume_jax: dotted expressions that stand for the `jax` module, such as `self._jax`.
+      apis: the names of the APIs to migrate.
     """
 
     target: Target = "bufcb"
@@ -54,6 +57,7 @@ class Options:
     public: bool = False
     default_vmap_method: str | None = None
     assume_jax: tuple[str, ...] = ()
+    apis: tuple[Name, ...] = DEFAULT
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -90,6 +94,7 @@ class SiteResult:
       column: 1-based column, in characters.
       end_line: 1-based line on which the call ends.
       callback: the callback's name, or `<lambda>`, or its source text.
+      api: the name of what is called there.
       diagnostic: why the site ended so; None for a plain rewrite.
       cell: the 1-based number of a notebook's cell among all its cells; None in other files.
     """
@@ -101,6 +106,7 @@ class SiteResult:
     status: Status
     diagnostic: Diagnostic | None = None
     gradient: Gradient = Gradient.UNKNOWN
+    api: Name = "pure_callback"
     cell: int | None = None
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from codemods import apis
+
 if TYPE_CHECKING:
     from codemods.inputs import Inputs
     from codemods.settings import Settings
@@ -81,6 +83,12 @@ def _dotted(_ctx: click.Context, _parameter: click.Parameter, values: tuple[str,
     for value in values:
         if not all(part.isidentifier() for part in value.split(".")):
             raise click.BadParameter(f"{value!r} is not a dotted name.")
+    return values
+
+
+def _some(_ctx: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    if not values:
+        raise click.BadParameter("Name at least one.")
     return values
 
 
@@ -298,6 +306,18 @@ def migration_options(function: Function) -> Function:
                 type=click.Choice(VMAP_METHODS),
                 group=group,
                 help=f"The vmap_method to write into call sites that give none: {', '.join(VMAP_METHODS)}.",
+            ),
+            option(
+                "--from",
+                "apis",
+                type=click.Choice([api.name for api in apis.APIS]),
+                multiple=True,
+                default=apis.DEFAULT,
+                show_default=True,
+                callback=_some,
+                group="Which call sites",
+                help="The API to migrate. May be repeated, for both. Calls of io_callback become calls with "
+                "has_side_effect=True; ordered ones are left alone.",
             ),
             option(
                 "--assume-jax",

@@ -1,24 +1,22 @@
-"""Places that put something else where `pure_callback` is looked up, which migrated calls pass by."""
+"""Places that put something else where an API is looked up, which migrated calls pass by."""
 
 from __future__ import annotations
 
 import ast
 import dataclasses
 import re
+from collections.abc import Iterator
 from typing import Final
 
+from codemods.apis import Api
 from codemods.names import Module
 
-_NAME: Final = "pure_callback"
 # What a file must spell to be worth parsing: an assignment, or one of the functions that patch.
-_LIKELY: Final = re.compile(
-    rb"pure_callback\s*(?:[:,)\]].*)?=[^=]|setattr|delattr|patch|\bspy\b|\bdel\b|__dict__"
-)
+_LIKELY: Final = rb"%b\s*(?:[:,)\]].*)?=[^=]|setattr|delattr|patch|\bspy\b|\bdel\b|__dict__"
 # `setattr`, `monkeypatch.setattr`, `patch`, `mock.patch.object`, `mocker.spy`, and helpers called alike.
 _PATCHER: Final = re.compile(
     r"set|del|patch|mock|object|multiple|spy|stub|swap|replac|overrid", re.IGNORECASE
 )
-_JAX: Final = frozenset({"jax", "jax.experimental", "jax._src.callback", "jax._src.api"})
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
@@ -27,7 +25,7 @@ class Patch:
 
     Attributes:
       node: the attribute that is assigned or deleted, or the call that patches.
-      module: `jax`, or the last part of the module whose own `pure_callback` is replaced.
+      module: `jax`, or the last part of the module whose own name of the API is replaced.
     """
 
     node: ast.expr
@@ -38,54 +36,55 @@ class Patch:
         return self.node.lineno
 
 
-def may_patch(data: bytes) -> bool:
+def may_patch(data: bytes, api: Api) -> bool:
     """Whether a file's bytes give reason to look."""
-    return _LIKELY.search(data) is not None
+    return re.search(_LIKELY % api.name.encode(), data) is not None
 
 
-def find(module: Module, assume_jax: tuple[str, ...] = ()) -> tuple[Patch, ...]:
-    """Every patch in a module, in order of position."""
-    found = [
-        Patch(node, target)
-        for node in module.attributes.get(_NAME, ())
-        if not isinstance(node.ctx, ast.Load) and (target := _module(node.value, module, assume_jax))
-    ]
-    found += [
-        Patch(node, target)
-        for node in module.parents
-        if isinstance(node, ast.Call) and (target := _patched_by(node, module, assume_jax))
-    ]
-    return tuple(sorted(found, key=lambda patch: (patch.line, patch.node.col_offset)))
+def find(module: Module, api: Api, assume_jax: tuple[str, ...] = ()) -> tuple[Patch, ...]:
+    """Every patch of an API in a module, in order of position."""
+    finder = _Finder(module, api, assume_jax)
+    return tuple(sorted(finder.patches(), key=lambda patch: (patch.line, patch.node.col_offset)))
 
 
-def _patched_by(call: ast.Call, module: Module, assume_jax: tuple[str, ...]) -> str | None:
-    """The module whose `pure_callback` a call replaces."""
-    function = call.func
-    name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
-    if not call.args or not _PATCHER.search(name):
+class _Finder:
+    def __init__(self, module: Module, api: Api, assume_jax: tuple[str, ...]) -> None:
+        self.module, self.api, self.assume_jax = module, api, assume_jax
+
+    def patches(self) -> Iterator[Patch]:
+        for node in self.module.attributes.get(self.api.name, ()):
+            if not isinstance(node.ctx, ast.Load) and (target := self._module(node.value)):
+                yield Patch(node, target)
+        for call in self.module.parents:
+            if isinstance(call, ast.Call) and (target := self._patched_by(call)):
+                yield Patch(call, target)
+
+    def _patched_by(self, call: ast.Call) -> str | None:
+        """The module whose API a call replaces."""
+        function, api = call.func, self.api.name
+        name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
+        if not call.args or not _PATCHER.search(name):
+            return None
+        match call.args:
+            case [base, ast.Constant(value=str(text)), *_] if text == api:
+                return self._module(base)
+            case [ast.Constant(value=str(text)), *_]:
+                head, _, tail = text.rpartition(".")
+                if tail == api and head:
+                    return self._canonical(head)
+                if any(keyword.arg == api for keyword in call.keywords):
+                    return self._canonical(text)
+            case [base, *_] if any(k.arg == api for k in call.keywords):
+                return self._module(base)
         return None
-    match call.args:
-        case [base, ast.Constant(value="pure_callback"), *_]:
-            return _module(base, module, assume_jax)
-        case [ast.Constant(value=str(text)), *_]:
-            head, _, tail = text.rpartition(".")
-            if tail == _NAME and head:
-                return _canonical(head)
-            if any(keyword.arg == _NAME for keyword in call.keywords):
-                return _canonical(text)
-        case [base, *_] if any(k.arg == _NAME for k in call.keywords):
-            return _module(base, module, assume_jax)
-    return None
 
+    def _module(self, node: ast.expr) -> str | None:
+        """The module that an expression stands for; None if it may be anything else."""
+        if self.api.is_in(node, self.module, self.assume_jax):
+            return "jax"
+        origin = next(iter(sorted(self.module.origins(node))), None)
+        return self._canonical(origin) if origin else None
 
-def _module(node: ast.expr, module: Module, assume_jax: tuple[str, ...]) -> str | None:
-    """The module that an expression stands for; None if it may be anything else."""
-    if assume_jax and ast.unparse(node) in assume_jax:
-        return "jax"
-    origin = next(iter(sorted(module.origins(node))), None)
-    return _canonical(origin) if origin else None
-
-
-def _canonical(dotted: str) -> str:
-    dotted = dotted.removesuffix(".__dict__")
-    return "jax" if dotted in _JAX else dotted.rpartition(".")[2]
+    def _canonical(self, dotted: str) -> str:
+        dotted = dotted.removesuffix(".__dict__")
+        return "jax" if dotted in self.api.modules else dotted.rpartition(".")[2]

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Final
 
 from codemods import names
+from codemods.apis import Api
 from codemods.contents import Contents
-from codemods.discovery import SUFFIXES, WORD, project_of, python_files
+from codemods.discovery import SUFFIXES, project_of, python_files
 from codemods.names import Module
 from codemods.patches import Patch, find, may_patch
 from codemods.source import SourceError, SourceFile
@@ -158,26 +159,26 @@ class Project:
                 self._sources[file] = None
         return self._sources[file]
 
-    def patches(self, path: Path) -> Iterator[tuple[str, int]]:
-        """File and line of each place where another file replaces the `pure_callback` that `path` calls."""
+    def patches(self, path: Path, api: Api) -> Iterator[tuple[str, int]]:
+        """File and line of each place where another file replaces the API that `path` calls."""
         own = os.path.realpath(path)
         called = path.parent.name if path.stem == "__init__" else path.stem
-        for file, found in self._patches.items():
+        for file, found in self._patches(api).items():
             if file != own:
                 yield from ((file, patch.line) for patch in found if patch.module in ("jax", called))
 
-    @functools.cached_property
-    def _patches(self) -> dict[str, tuple[Patch, ...]]:
-        hits = [file for file in self._contents.containing(WORD) if file.endswith(SUFFIXES)]
-        return {file: found for file in sorted(hits) if (found := self._patches_in(file))}
+    @functools.cache  # noqa: B019 - a project lives as long as the run
+    def _patches(self, api: Api) -> dict[str, tuple[Patch, ...]]:
+        hits = [file for file in self._contents.containing(api.name.encode()) if file.endswith(SUFFIXES)]
+        return {file: found for file in sorted(hits) if (found := self._patches_in(file, api))}
 
-    def _patches_in(self, file: str) -> tuple[Patch, ...]:
+    def _patches_in(self, file: str, api: Api) -> tuple[Patch, ...]:
         try:
-            if not may_patch(_read(file)):
+            if not may_patch(_read(file), api):
                 return ()
             # Read for this alone, lest every hit of a large project stays in memory.
             module = self._read(file)
-            return find(module) if module is not None else ()
+            return find(module, api) if module is not None else ()
         except _UNREADABLE:
             return ()
 

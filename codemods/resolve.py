@@ -87,7 +87,7 @@ def settle_vectorized(
         if isinstance(site, Unresolved) or site.call is None:
             return site
         given = {keyword.arg: keyword for keyword in site.call.keywords}
-        if "vectorized" not in given:
+        if "vectorized" not in given or "vectorized" not in site.api.options:
             return site
         callback = site.callback if isinstance(site, CallSite) else _callback_of(site.node, site.call)
         taken = _takes_vectorized(callback, module, callbacks, overridden, imported)
@@ -96,7 +96,7 @@ def settle_vectorized(
         if taken is None or taken:
             return _with_own_keyword(site)
         if "vmap_method" in given:
-            return incomplete(site.node, "The call gives both `vmap_method` and `vectorized`.")
+            return incomplete(site.api, site.node, "The call gives both `vmap_method` and `vectorized`.")
         return (
             dataclasses.replace(site, vectorized=given["vectorized"]) if isinstance(site, ValueUse) else site
         )
@@ -133,6 +133,7 @@ def _takes_vectorized(
 
 def _either(site: CallSite | ValueUse) -> Unresolved:
     return Unresolved(
+        site.api,
         site.function if isinstance(site, CallSite) else site.node,
         "BC208",
         "`vectorized=` is the old option, or an argument of the callback, whose definition is not in sight.",
@@ -146,7 +147,9 @@ def _with_own_keyword(site: CallSite | ValueUse) -> Site:
     if isinstance(site, ValueUse):
         return site
     if site.is_partial:
-        return ValueUse(site.function, site.call, "The partial binds arguments of the callback as well.")
+        return ValueUse(
+            site.api, site.function, site.call, "The partial binds arguments of the callback as well."
+        )
     options = tuple(o for o in site.options if o.arg != "vectorized")
     own = [k for k in site.call.keywords if k in site.keywords or k.arg == "vectorized"]
     return dataclasses.replace(site, options=options, keywords=tuple(own))

@@ -14,6 +14,7 @@ from codemods.model import FileResult, Options
 from codemods.report.run import Run
 
 if TYPE_CHECKING:
+    from codemods.apis import Name
     from codemods.discovery import Candidate, Discovery
     from codemods.inputs import Inputs
     from codemods.source import SourceFile
@@ -28,7 +29,7 @@ _STACK_BYTES: Final = 256 * 2**20
 
 def analyse(inputs: Inputs, options: Options) -> Run:
     """Runs the migration over everything in `inputs`, in memory."""
-    found = look(inputs)
+    found = look(inputs, options.apis)
     files = list(found.failures)
     if found.candidates:
         engine = _engine(inputs.paths, options)
@@ -37,17 +38,17 @@ def analyse(inputs: Inputs, options: Options) -> Run:
     return Run(tuple(files), found.scanned)
 
 
-def look(inputs: Inputs) -> Discovery:
-    """Reads what is to be looked at."""
+def look(inputs: Inputs, apis: Sequence[Name]) -> Discovery:
+    """Reads what is to be looked at, and keeps what spells one of `apis`."""
     from codemods import discovery
 
     if inputs.code is not None:
-        return discovery.of_code(inputs.paths[0], inputs.code)
+        return discovery.of_code(inputs.paths[0], inputs.code, apis)
     if inputs.shard is None:
-        return discovery.discover(inputs.paths)
+        return discovery.discover(inputs.paths, names=apis)
     folder = discovery.common_folder(inputs.paths) or os.path.realpath(os.curdir)
     root = discovery.project_of(folder) or folder
-    return discovery.discover(inputs.paths, inputs.shard.of(root))
+    return discovery.discover(inputs.paths, inputs.shard.of(root), apis)
 
 
 def _on_deep_stack(work: Callable[[], Result]) -> Result:

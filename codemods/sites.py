@@ -1,26 +1,19 @@
-"""Call sites of `jax.pure_callback`, in every spelling, with their arguments sorted out."""
+"""Call sites of `jax.pure_callback` and its like, in every spelling, with their arguments sorted out."""
 
 from __future__ import annotations
 
 import ast
 import dataclasses
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
+from codemods.apis import PURE_CALLBACK, Api
 from codemods.exports import Export
 from codemods.names import BindingKind, Module
 
-PURE_CALLBACK = frozenset(
-    {
-        "jax.pure_callback",
-        "jax.experimental.pure_callback",
-        "jax._src.callback.pure_callback",
-        "jax._src.api.pure_callback",
-    }
-)
-PARTIAL = frozenset({"functools.partial", "jax.tree_util.Partial"})
-OPTION_NAMES = ("sharding", "vmap_method", "vectorized")
-_DOTTED = re.compile(r"\bjax(?:\.experimental)?\.pure_callback$")
+PARTIAL: Final = frozenset({"functools.partial", "jax.tree_util.Partial"})
+_FIRST: Final = ("callback", "result_shape_dtypes")
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
@@ -28,14 +21,16 @@ class CallSite:
     """A call whose callback, spec, options and arguments are all told apart.
 
     Attributes:
+      api: what is called.
       call: the `ast.Call` itself: `pure_callback(…)`, or `partial(pure_callback, …)`.
-      function: the expression that stands for `jax.pure_callback`.
-      options: keywords of `pure_callback` itself, such as `vmap_method`, and the old `vectorized`.
+      function: the expression that stands for the API.
+      options: keywords of the API itself, such as `vmap_method`, and the old `vectorized`.
       args: positional arguments of the callback, starred ones included.
       keywords: keyword arguments of the callback.
       is_partial: whether this is `functools.partial(jax.pure_callback, callback, spec)`.
     """
 
+    api: Api
     call: ast.Call
     function: ast.expr
     callback: ast.expr
@@ -49,10 +44,15 @@ class CallSite:
     def node(self) -> ast.expr:
         return self.call
 
+    @property
+    def takes_arguments(self) -> bool:
+        """Whether the callback may be called with anything."""
+        return self.is_partial or bool(self.args or self.keywords)
+
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
 class ValueUse:
-    """`jax.pure_callback` as a value, or called in a way that leaves its arguments mixed.
+    """An API as a value, or called in a way that leaves its arguments mixed.
 
     Attributes:
       node: the expression to rename: a name, an attribute, or `getattr(jax, "pure_callback")`.
@@ -61,6 +61,7 @@ class ValueUse:
       vectorized: the old option of that name among the call's keywords, to be renamed.
     """
 
+    api: Api
     node: ast.expr
     call: ast.Call | None
     why: str
@@ -71,6 +72,7 @@ class ValueUse:
 class Unresolved:
     """A use of the name that cannot be migrated: refused or, when known to be another API, left alone."""
 
+    api: Api
     node: ast.expr
     code: str
     reason: str
@@ -90,151 +92,239 @@ ExportOf = Callable[[str], Export | None]
 
 
 def find(
-    module: Module, assume_jax: tuple[str, ...] = (), exports: ExportOf = lambda origin: None
+    module: Module,
+    assume_jax: tuple[str, ...] = (),
+    exports: ExportOf = lambda origin: None,
+    apis: Sequence[Api] = (PURE_CALLBACK,),
 ) -> tuple[list[Site], list[Mention]]:
     """Every call site of the module and every mention in a string, in order of position."""
-    found: list[Site] = []
-    mentions: list[Mention] = []
-    names = _possible_names(module)
-    for node in module.parents:
-        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
-            if _last_name(node) in names:
-                found.extend(_use(node, module, assume_jax, exports))
-        elif (
-            isinstance(node, ast.Attribute)
-            and node.attr == "pure_callback"
-            and _is_jax(node.value, module, assume_jax)
+    found: dict[ast.expr, Site] = {}
+    mentions: dict[ast.Constant, Mention] = {}
+    for api in apis:
+        finder = _Finder(module, api, assume_jax, exports)
+        for site in finder.sites():
+            found.setdefault(site.node, finder.unless_it_prints_itself(site))
+        mentions.update((node, Mention(node)) for node in finder.mentions())
+    return sorted(found.values(), key=_position), sorted(mentions.values(), key=_position)
+
+
+class _Finder:
+    """Looks for one API in one module."""
+
+    def __init__(self, module: Module, api: Api, assume_jax: tuple[str, ...], exports: ExportOf) -> None:
+        self.module, self.api, self.assume_jax, self.exports = module, api, assume_jax, exports
+        self.dotted = re.compile(rf"\bjax(?:\.experimental)?\.{api.name}$")
+
+    def sites(self) -> Iterator[Site]:
+        names = self._possible_names()
+        for node in self.module.parents:
+            if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+                if _last_name(node) in names:
+                    yield from self._use(node)
+            elif isinstance(node, ast.Attribute) and node.attr == self.api.name and self._is_jax(node.value):
+                yield self._patched(node)
+            elif isinstance(node, ast.Call) and self._is_getattr(node):
+                yield self._sorted_out(node)
+
+    def mentions(self) -> Iterator[ast.Constant]:
+        """The strings that spell the dotted name and are arguments, not text in a document."""
+        for node in self.module.parents:
+            if (
+                isinstance(node, ast.Constant)
+                and isinstance(node.value, str)
+                and self.dotted.search(node.value)
+                and isinstance(self.module.parents.get(node), ast.Call | ast.keyword)
+            ):
+                yield node
+
+    def unless_it_prints_itself(self, site: Site) -> Site:
+        """Refuses a call in `f"{call = }"`, whose text is part of the program's output."""
+        child: ast.AST = site.node
+        for parent in self.module.ancestors(site.node):
+            if isinstance(parent, ast.JoinedStr) and isinstance(child, ast.FormattedValue):
+                before = parent.values[: parent.values.index(child)]
+                text = before[-1].value if before and isinstance(before[-1], ast.Constant) else ""
+                if isinstance(text, str) and text.rstrip().endswith("=") and self._spelled(site) in text:
+                    reason = "The f-string prints the text of this call, which a rewrite would change."
+                    return self._unresolved(site.node, "BC206", reason, "Name the result in front of it.")
+            child = parent
+        return site
+
+    def _spelled(self, site: Site) -> str:
+        """The last name of what a site calls."""
+        function = site.function if isinstance(site, CallSite) else site.node
+        return _last_name(function) if isinstance(function, ast.Name | ast.Attribute) else self.api.name
+
+    def _unresolved(self, node: ast.expr, code: str, reason: str, way_out: str = "") -> Unresolved:
+        return Unresolved(self.api, node, code, reason, way_out)
+
+    def _possible_names(self) -> frozenset[str]:
+        """The last names that a use can have: the plain one, and what imports call it."""
+        aliases = {
+            binding.name
+            for scope in set(self.module.opened.values())
+            for found in scope.bindings.values()
+            for binding in found
+            if binding.origin is not None and binding.origin.rpartition(".")[2] == self.api.name
+        }
+        return frozenset(aliases | {self.api.name})
+
+    def _is_jax(self, node: ast.expr) -> bool:
+        return self.api.is_in(node, self.module, self.assume_jax)
+
+    def _use(self, node: ast.Name | ast.Attribute) -> Iterator[Site]:
+        origins, name = self.module.origins(node), self.api.name
+        called = isinstance(parent := self.module.parents[node], ast.Call) and parent.func is node
+        if origins and isinstance(node, ast.Name) and not called and self._may_be_none(node):
+            reason = f"`{node.id}` is None where JAX has no `{name}`, and is looked at here."
+            way_out = "Its calls are migrated; leave the test, or drop it by hand."
+            yield self._unresolved(node, "BC206", reason, way_out)
+            return
+        of_jax = isinstance(node, ast.Attribute) and self._is_jax(node.value)
+        if of_jax or (origins and origins <= self.api.origins):
+            yield self._sorted_out(node)
+        elif origins and all(origin.startswith("bufcb.") for origin in origins):
+            return  # what a migration writes
+        elif any(origin.rpartition(".")[2] == name for origin in origins):
+            yield self._imported(node, origins)
+        elif _last_name(node) == name:
+            yield self._other(node, origins)
+
+    def _imported(self, node: ast.Name | ast.Attribute, origins: frozenset[str]) -> Site:
+        """A use of what other modules call so, which those of the project may have from JAX."""
+        found = {origin: self.exports(origin) for origin in origins - self.api.origins}
+        handed_on = [export for export in found.values() if export is not None]
+        real: frozenset[str] = frozenset().union(
+            origins & self.api.origins,
+            *(export.origins if export else {origin} for origin, export in found.items()),
+        )
+        if not handed_on:
+            return self._other(node, origins)
+        if all(export is not None and export.is_defined for export in found.values()) and not real:
+            return self._own_definition(node)
+        if all(export.origins for export in handed_on) and real <= self.api.origins:
+            return self._sorted_out(node)
+        source = min(origin for origin, export in found.items() if export is not None)
+        return self._unresolved(
+            node,
+            "BC203",
+            f"`{source}` comes through a module of the project, where it may be anything.",
+            f"Import `{self.api.name}` from {self.api.home} here, or migrate this call by hand.",
+        )
+
+    def _own_definition(self, node: ast.expr) -> Unresolved:
+        reason = "This is a definition of the project that has the same name; left alone."
+        return self._unresolved(node, "BC003", reason)
+
+    def _may_be_none(self, node: ast.Name) -> bool:
+        values = [binding.value for binding in self.module.bindings(node)]
+        return any(isinstance(value, ast.Constant) and value.value is None for value in values)
+
+    def _other(self, node: ast.Name | ast.Attribute, origins: frozenset[str]) -> Unresolved:
+        name, home = self.api.name, self.api.home
+        if origins and not any(origin.startswith((".", "jax.")) for origin in origins):
+            library = min(origins).partition(".")[0]
+            reason = f"This is {library}'s `{name}`, not JAX's; left alone."
+            return self._unresolved(node, "BC003", reason)
+        if isinstance(node, ast.Attribute) and _is_own_method(node, self.module):
+            reason = "This is a method of the project that has the same name; left alone."
+            return self._unresolved(node, "BC003", reason)
+        if isinstance(node, ast.Attribute):
+            base = ast.unparse(node.value)
+            reason = f"What `{base}` stands for cannot be seen from here."
+            way_out = f"If it is the {home} module, pass `--assume-jax {base}`."
+            return self._unresolved(node, "BC201", reason, way_out)
+        if _is_own_definition(node, self.module):
+            return self._own_definition(node)
+        where = min(origins) if origins else f"`{node.id}`"
+        reason = f"Where {where} comes from cannot be seen from here."
+        way_out = f"Import it from {home} directly, or migrate this call by hand."
+        return self._unresolved(node, "BC201", reason, way_out)
+
+    def _patched(self, node: ast.Attribute) -> Unresolved:
+        reason = f"`{self.api.name}` is replaced or deleted here, which migrated calls will not see."
+        return self._unresolved(node, "BC206", reason, f"{patch_instead(self.api)}.")
+
+    def _is_getattr(self, node: ast.Call) -> bool:
+        match node:
+            case ast.Call(func=ast.Name(id="getattr"), args=[base, ast.Constant(value=name), *_]):
+                return name == self.api.name and self._is_jax(base)
+        return False
+
+    def _sorted_out(self, node: ast.expr) -> Site:
+        """Tells callback, spec, options and arguments apart, or says why that cannot be done."""
+        parent = self.module.parents[node]
+        if isinstance(parent, ast.Call) and parent.func is node:
+            return self._call(node, parent, parent.args, is_partial=False)
+        if (
+            isinstance(parent, ast.Call)
+            and parent.args
+            and parent.args[0] is node
+            and (origins := self.module.origins(parent.func))
+            and origins <= PARTIAL
         ):
-            found.append(_patched(node))
-        elif isinstance(node, ast.Call) and _is_getattr(node, module, assume_jax):
-            found.append(_sorted_out(node, module))
-        elif isinstance(node, ast.Constant) and _is_looked_up(node, module):
-            mentions.append(Mention(node))
-    found = [_unless_it_prints_itself(site, module) for site in found]
-    found.sort(key=lambda site: (site.node.lineno, site.node.col_offset))
-    mentions.sort(key=lambda mention: (mention.node.lineno, mention.node.col_offset))
-    return found, mentions
+            return self._partial(node, parent)
+        return ValueUse(self.api, node, None, f"`{self.api.path}` is passed around as a value here.")
+
+    def _partial(self, node: ast.expr, call: ast.Call) -> Site:
+        rest = call.args[1:]
+        names = {keyword.arg for keyword in call.keywords}
+        given = len(rest) + len(names & set(_FIRST))
+        if given < 2 and not any(isinstance(a, ast.Starred) for a in rest) and None not in names:
+            why = "The partial binds no callback and spec, so they arrive later."
+            return ValueUse(self.api, node, call, why)
+        if len(rest) > 2 or names - {*_FIRST, *self.api.options}:
+            return ValueUse(self.api, node, call, "The partial binds arguments of the callback as well.")
+        return self._call(node, call, rest, is_partial=True)
+
+    def _call(self, node: ast.expr, call: ast.Call, positional: list[ast.expr], *, is_partial: bool) -> Site:
+        if any(keyword.arg is None for keyword in call.keywords):
+            return ValueUse(self.api, node, call, f"`**` may carry options of `{self.api.name}` itself.")
+        slots: list[ast.expr | None] = [None, None]
+        rest = list(positional)
+        for index in range(2):
+            if not rest:
+                break
+            if isinstance(rest[0], ast.Starred):
+                may = "may carry" if any(k.arg in _FIRST for k in call.keywords) else "carries"
+                why = f"A starred argument {may} the callback or the spec."
+                return ValueUse(self.api, node, call, why)
+            slots[index] = rest.pop(0)
+        options, keywords = [], []
+        for keyword in call.keywords:
+            if keyword.arg in _FIRST:
+                index = _FIRST.index(keyword.arg)
+                if slots[index] is not None:
+                    return incomplete(self.api, node, f"`{keyword.arg}` is given twice.")
+                slots[index] = keyword.value
+            elif keyword.arg in self.api.options:
+                options.append(keyword)
+            else:
+                keywords.append(keyword)
+        callback, spec = slots
+        if callback is None or spec is None:
+            reason = "The call lacks its callback or its `result_shape_dtypes`."
+            return incomplete(self.api, node, reason)
+        given = (tuple(options), tuple(rest), tuple(keywords))
+        return CallSite(self.api, call, node, callback, spec, *given, is_partial)
 
 
-def _unless_it_prints_itself(site: Site, module: Module) -> Site:
-    """Refuses a call in `f"{call = }"`, whose text is part of the program's output."""
-    child: ast.AST = site.node
-    for parent in module.ancestors(site.node):
-        if isinstance(parent, ast.JoinedStr) and isinstance(child, ast.FormattedValue):
-            before = parent.values[: parent.values.index(child)]
-            text = before[-1].value if before and isinstance(before[-1], ast.Constant) else ""
-            if isinstance(text, str) and text.rstrip().endswith("=") and "pure_callback" in text:
-                reason = "The f-string prints the text of this call, which a rewrite would change."
-                return Unresolved(site.node, "BC206", reason, "Name the result in front of it.")
-        child = parent
-    return site
+def patch_instead(api: Api) -> str:
+    """What to do about code that replaces an API at run time."""
+    both = f" and `bufcb.{api.counterpart}`" if api.counterpart else ""
+    return f"Patch `bufcb.buffer_callback`{both} instead"
 
 
-def _possible_names(module: Module) -> frozenset[str]:
-    """The last names that a use can have: the plain one, and what imports call it."""
-    aliases = {
-        binding.name
-        for scope in set(module.opened.values())
-        for found in scope.bindings.values()
-        for binding in found
-        if binding.origin is not None and binding.origin.rpartition(".")[2] == "pure_callback"
-    }
-    return frozenset(aliases | {"pure_callback"})
+def incomplete(api: Api, node: ast.expr, reason: str) -> Unresolved:
+    return Unresolved(api, node, "BC202", reason, "Such a call raises TypeError today; correct it first.")
+
+
+def _position(found: Site | Mention) -> tuple[int, int]:
+    return found.node.lineno, found.node.col_offset
 
 
 def _last_name(node: ast.Name | ast.Attribute) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr
-
-
-def _is_jax(node: ast.expr, module: Module, assume_jax: tuple[str, ...]) -> bool:
-    origins = module.origins(node)
-    if origins and origins <= {"jax", "jax.experimental", "jax._src.callback", "jax._src.api"}:
-        return True
-    return bool(assume_jax) and ast.unparse(node) in assume_jax
-
-
-def _use(
-    node: ast.Name | ast.Attribute, module: Module, assume_jax: tuple[str, ...], exports: ExportOf
-) -> Iterator[Site]:
-    origins = module.origins(node)
-    called = isinstance(parent := module.parents[node], ast.Call) and parent.func is node
-    if origins and isinstance(node, ast.Name) and not called and _may_be_none(node, module):
-        reason = f"`{node.id}` is None where JAX has no `pure_callback`, and is looked at here."
-        yield Unresolved(node, "BC206", reason, "Its calls are migrated; leave the test, or drop it by hand.")
-        return
-    of_jax = isinstance(node, ast.Attribute) and _is_jax(node.value, module, assume_jax)
-    if of_jax or (origins and origins <= PURE_CALLBACK):
-        yield _sorted_out(node, module)
-    elif origins and all(origin.startswith("bufcb.") for origin in origins):
-        return  # what a migration writes
-    elif any(origin.endswith(".pure_callback") for origin in origins):
-        yield from _imported(node, module, origins, exports)
-    elif _last_name(node) == "pure_callback":
-        yield from _other(node, module, origins)
-
-
-def _imported(
-    node: ast.Name | ast.Attribute, module: Module, origins: frozenset[str], exports: ExportOf
-) -> Iterator[Site]:
-    """A use of what other modules call `pure_callback`, which those of the project may have from JAX."""
-    found = {origin: exports(origin) for origin in origins - PURE_CALLBACK}
-    handed_on = [export for export in found.values() if export is not None]
-    real: frozenset[str] = frozenset().union(
-        origins & PURE_CALLBACK,
-        *(export.origins if export else {origin} for origin, export in found.items()),
-    )
-    if not handed_on:
-        yield from _other(node, module, origins)
-    elif all(export is not None and export.is_defined for export in found.values()) and not real:
-        yield _own_definition(node)
-    elif all(export.origins for export in handed_on) and real <= PURE_CALLBACK:
-        yield _sorted_out(node, module)
-    else:
-        source = min(origin for origin, export in found.items() if export is not None)
-        yield Unresolved(
-            node,
-            "BC203",
-            f"`{source}` comes through a module of the project, where it may be anything.",
-            "Import `pure_callback` from jax here, or migrate this call by hand.",
-        )
-
-
-def _own_definition(node: ast.expr) -> Unresolved:
-    reason = "This is a definition of the project that has the same name; left alone."
-    return Unresolved(node, "BC003", reason, "")
-
-
-def _may_be_none(node: ast.Name, module: Module) -> bool:
-    values = [binding.value for binding in module.bindings(node)]
-    return any(isinstance(value, ast.Constant) and value.value is None for value in values)
-
-
-def _other(node: ast.Name | ast.Attribute, module: Module, origins: frozenset[str]) -> Iterator[Site]:
-    if origins and not any(origin.startswith((".", "jax.")) for origin in origins):
-        library = min(origins).partition(".")[0]
-        yield Unresolved(node, "BC003", f"This is {library}'s `pure_callback`, not JAX's; left alone.", "")
-    elif isinstance(node, ast.Attribute) and _is_own_method(node, module):
-        yield Unresolved(
-            node, "BC003", "This is a method of the project that has the same name; left alone.", ""
-        )
-    elif isinstance(node, ast.Attribute):
-        base = ast.unparse(node.value)
-        yield Unresolved(
-            node,
-            "BC201",
-            f"What `{base}` stands for cannot be seen from here.",
-            f"If it is the jax module, pass `--assume-jax {base}`.",
-        )
-    elif _is_own_definition(node, module):
-        yield _own_definition(node)
-    else:
-        where = min(origins) if origins else f"`{node.id}`"
-        yield Unresolved(
-            node,
-            "BC201",
-            f"Where {where} comes from cannot be seen from here.",
-            "Import it from jax directly, or migrate this call by hand.",
-        )
 
 
 def _is_own_method(node: ast.Attribute, module: Module) -> bool:
@@ -265,88 +355,3 @@ def _defines(owner: ast.ClassDef, name: str) -> bool:
 def _is_own_definition(node: ast.Name, module: Module) -> bool:
     found = module.bindings(node)
     return bool(found) and all(b.kind in (BindingKind.FUNCTION, BindingKind.CLASS) for b in found)
-
-
-def _patched(node: ast.Attribute) -> Unresolved:
-    return Unresolved(
-        node,
-        "BC206",
-        "`pure_callback` is replaced or deleted here, which migrated calls will not see.",
-        "Patch `bufcb.buffer_callback` and `bufcb.pure_callback` instead.",
-    )
-
-
-def _is_getattr(node: ast.Call, module: Module, assume_jax: tuple[str, ...]) -> bool:
-    match node:
-        case ast.Call(func=ast.Name(id="getattr"), args=[base, ast.Constant(value="pure_callback"), *_]):
-            return _is_jax(base, module, assume_jax)
-    return False
-
-
-def _is_looked_up(node: ast.Constant, module: Module) -> bool:
-    """Whether a string spells the dotted name and is an argument, not text in a document."""
-    text = node.value
-    if not isinstance(text, str) or not _DOTTED.search(text):
-        return False
-    return isinstance(module.parents.get(node), ast.Call | ast.keyword)
-
-
-def _sorted_out(node: ast.expr, module: Module) -> Site:
-    """Tells callback, spec, options and arguments apart, or says why that cannot be done."""
-    parent = module.parents[node]
-    if isinstance(parent, ast.Call) and parent.func is node:
-        return _call(node, parent, parent.args, is_partial=False)
-    if (
-        isinstance(parent, ast.Call)
-        and parent.args
-        and parent.args[0] is node
-        and (origins := module.origins(parent.func))
-        and origins <= PARTIAL
-    ):
-        return _partial(node, parent)
-    return ValueUse(node, None, "`jax.pure_callback` is passed around as a value here.")
-
-
-def _partial(node: ast.expr, call: ast.Call) -> Site:
-    rest = call.args[1:]
-    names = {keyword.arg for keyword in call.keywords}
-    given = len(rest) + len(names & {"callback", "result_shape_dtypes"})
-    if given < 2 and not any(isinstance(a, ast.Starred) for a in rest) and None not in names:
-        return ValueUse(node, call, "The partial binds no callback and spec, so they arrive later.")
-    if len(rest) > 2 or names - {"callback", "result_shape_dtypes", "sharding", "vmap_method", "vectorized"}:
-        return ValueUse(node, call, "The partial binds arguments of the callback as well.")
-    return _call(node, call, rest, is_partial=True)
-
-
-def _call(node: ast.expr, call: ast.Call, positional: list[ast.expr], *, is_partial: bool) -> Site:
-    if any(keyword.arg is None for keyword in call.keywords):
-        return ValueUse(node, call, "`**` may carry options of `pure_callback` itself.")
-    slots: list[ast.expr | None] = [None, None]
-    rest = list(positional)
-    for index in range(2):
-        if not rest:
-            break
-        if isinstance(rest[0], ast.Starred):
-            if any(k.arg in ("callback", "result_shape_dtypes") for k in call.keywords):
-                return ValueUse(node, call, "A starred argument may carry the callback or the spec.")
-            return ValueUse(node, call, "A starred argument carries the callback or the spec.")
-        slots[index] = rest.pop(0)
-    options, keywords = [], []
-    for keyword in call.keywords:
-        if keyword.arg in ("callback", "result_shape_dtypes"):
-            index = 0 if keyword.arg == "callback" else 1
-            if slots[index] is not None:
-                return incomplete(node, f"`{keyword.arg}` is given twice.")
-            slots[index] = keyword.value
-        elif keyword.arg in OPTION_NAMES:
-            options.append(keyword)
-        else:
-            keywords.append(keyword)
-    callback, spec = slots
-    if callback is None or spec is None:
-        return incomplete(node, "The call lacks its callback or its `result_shape_dtypes`.")
-    return CallSite(call, node, callback, spec, tuple(options), tuple(rest), tuple(keywords), is_partial)
-
-
-def incomplete(node: ast.expr, reason: str) -> Unresolved:
-    return Unresolved(node, "BC202", reason, "Such a call raises TypeError today; correct it first.")

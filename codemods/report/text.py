@@ -39,7 +39,7 @@ def findings(run: Run) -> Iterator[str]:
 
 
 def _finding(site: SiteResult) -> str:
-    text = f"pure_callback of `{' '.join(site.callback.split())}` is left to migrate"
+    text = f"{site.api} of `{' '.join(site.callback.split())}` is left to migrate"
     if site.status is Status.REFUSED:
         text += " by hand"
     return f"{text}: {site.diagnostic.code} {site.diagnostic.message}" if site.diagnostic else text

@@ -22,6 +22,8 @@ from codemods.source import SourceFile
 __all__ = ["NoPlace", "rewrite"]
 
 _INDENT: Final = re.compile(r"^(?: {4})+", re.MULTILINE)
+# The options that say what `vmap` does.
+_ON_VMAP: Final = frozenset({"vmap_method", "vectorized"})
 BUFFER_CALLBACK: Final = "jax.experimental.buffer_callback.buffer_callback"
 
 
@@ -124,16 +126,13 @@ class _Rewriter:
         function = self._dialect.buffer_callback(names)
         arrays = plan.adapt
         adapt = (lambda text: self._dialect.adapt(names, text, arrays)) if arrays else None
-        default = self._options.default_vmap_method
         options = frozenset(option.arg for option in site.options if option.arg)
-        if "vectorized" in options:
-            default = None
-
+        more = self._keywords(site, options)
         place = call.Place.of(self._source, self._module, site.call, self._unit_at(site.call))
 
         def make(text: str) -> str:
             return call.rewritten(
-                text, function, adapt, default, options, is_partial=site.is_partial, place=place
+                text, function, adapt, options, more, is_partial=site.is_partial, place=place
             )
 
         self._leave(site.function)
@@ -144,6 +143,15 @@ class _Rewriter:
             self._edits.replace(
                 self._source.start(plan.target), self._source.end(plan.target), plan.replacement
             )
+
+    def _keywords(self, site: CallSite, given: frozenset[str]) -> list[tuple[str, str]]:
+        """What a new call says beside the options that were given."""
+        keywords = list(site.api.keywords)
+        if "vmap_method" in site.api.options:
+            method = self._options.default_vmap_method if given.isdisjoint(_ON_VMAP) else None
+        else:
+            method = site.api.vmap_method if site.takes_arguments else None
+        return [*keywords, ("vmap_method", f'"{method}"')] if method else keywords
 
     def _leave(self, node: ast.expr) -> None:
         """Notes that the names of an expression are no longer read there."""

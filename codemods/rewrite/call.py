@@ -18,7 +18,6 @@ from codemods.rewrite.alignment import realigned
 from codemods.source import SourceFile
 
 _FIRST_KEYWORDS: Final = ("callback", "result_shape_dtypes")
-_OPTIONS: Final = frozenset({"sharding", "vmap_method", "vectorized"})
 _WIDTH, _WIDTH_INSIDE = 100, 120
 _FSTRING: Final = re.compile(r"\b(?:[fFtT][rR]?|[rR][fFtT])(['\"])")
 
@@ -71,15 +70,16 @@ def rewritten(
     text: str,
     function: str,
     adapt: Callable[[str], str] | None,
-    default_vmap_method: str | None,
-    options: frozenset[str] = _OPTIONS,
+    options: frozenset[str],
+    more: Sequence[tuple[str, str]] = (),
     *,
     is_partial: bool,
     place: Place = Place(),
 ) -> str:
     """Rewrites the text of a call; a partial becomes the buffer callback itself.
 
-    `options` are the keywords that are `pure_callback`'s own; all others go to the callback.
+    `options` are the keywords that are the API's own; all others go to the callback. `more` are keywords of
+    the new call with their values, whose strings have double quotes.
     """
     call = parsing.expression(text)
     assert isinstance(call, cst.Call)
@@ -92,8 +92,8 @@ def rewritten(
             rest = layout.without(option, rest)
         else:
             first.append(spelled)
-    if default_vmap_method and not any(option.keyword == "vmap_method" for option in own):
-        first.append(first[-1].new(f"vmap_method={place.quote}{default_vmap_method}{place.quote}"))
+    for keyword, value in more:
+        first.append(first[-1].new(f"{keyword}={value.replace(chr(34), place.quote)}"))
     if is_partial:
         return layout.written(function, first, None)
     return layout.written(function, first, rest)
@@ -178,7 +178,9 @@ def _as_callback(argument: _Argument, adapt: Callable[[str], str] | None, quote:
 
 
 def _option(argument: _Argument, quote: str) -> _Argument | None:
-    """An option of `pure_callback` as one of `buffer_callback`; None where it says nothing."""
+    """An option as `buffer_callback` has it; None where it says nothing."""
+    if argument.keyword == "ordered":  # which is False
+        return None
     if argument.keyword != "vectorized":
         return argument
     text = vectorized(parsing.code(argument.node.value))

@@ -230,7 +230,7 @@ def test_without_a_large_stack_there_is_still_the_small_one(monkeypatch):
 
 def test_a_keyword_is_read_as_python_reads_it():
     text = 'jax.pure_callback(f, s, x, \N{MATHEMATICAL BOLD SMALL V}map_method="sequential")'
-    new = call.rewritten(text, "bufcb.buffer_callback", None, None, is_partial=False)
+    new = call.rewritten(text, "bufcb.buffer_callback", None, frozenset({"vmap_method"}), is_partial=False)
     assert new == ('bufcb.buffer_callback(f, s, \N{MATHEMATICAL BOLD SMALL V}map_method="sequential")(x)')
 
 
