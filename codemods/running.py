@@ -35,7 +35,7 @@ def analyse(inputs: Inputs, options: Options) -> Run:
         engine = _engine(inputs.paths, options)
         files += _on_deep_stack(lambda: [_analyse_file(each, engine) for each in found.candidates])
     files.sort(key=lambda file: file.path.parts)
-    return Run(tuple(files), found.scanned)
+    return Run(tuple(files), found.scanned, apis=options.apis)
 
 
 def look(inputs: Inputs, apis: Sequence[Name]) -> Discovery:

@@ -6,6 +6,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterator
 
+from codemods.apis import DEFAULT, Name
 from codemods.model import FileResult, SiteResult, Status
 
 
@@ -17,11 +18,13 @@ class Run:
       files: every file that was analysed or failed, ordered by path.
       scanned: how many Python files were read.
       written: whether changed files were written, not just shown.
+      apis: the names of the APIs that were looked for.
     """
 
     files: tuple[FileResult, ...]
     scanned: int
     written: bool = False
+    apis: tuple[Name, ...] = DEFAULT
 
     @property
     def sites(self) -> Iterator[SiteResult]:

@@ -72,7 +72,7 @@ def conclusion(run: Run) -> str:
     counts = summary(run)
     sites = [f"{counts[status]} {status}" for status in Status if counts[status]]
     if not counts["sites"]:
-        text = "No call site of pure_callback found"
+        text = f"No call site of {' or '.join(run.apis)} found"
     else:
         verb = "changed" if run.written else "would change"
         text = f"{_plural(counts['changed'], 'file')} {verb}, {_plural(counts['sites'], 'call site')}"
