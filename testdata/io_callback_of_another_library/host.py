@@ -1,0 +1,2 @@
+def io_callback(function, *args):
+    return function(*args)

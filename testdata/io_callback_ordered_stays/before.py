@@ -1,0 +1,36 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.experimental import io_callback
+
+_seen = []
+
+
+@jax.jit
+def f(x):
+    def note(text):
+        def write(x):
+            _seen.append(f"{text} {float(x)}")
+
+        return write
+
+    io_callback(note("first"), None, x, ordered=True)
+    io_callback(note("then"), None, x, ordered=1)
+    return x
+
+
+def g(x, ordered):
+    io_callback(lambda x: _seen.append(float(x)), None, x, ordered=ordered)
+    spec = jax.ShapeDtypeStruct((), jnp.float32)
+    return io_callback(
+        lambda x: np.sqrt(x),
+        spec,
+        x,
+        ordered=False,  # any order will do
+    )
+
+
+def main():
+    print(f(2.0), g(4.0, True))
+    jax.effects_barrier()
+    print(_seen)

@@ -1,0 +1,23 @@
+import jax
+import jax.numpy as jnp
+from jax.experimental import io_callback
+
+_seen = []
+
+
+def _note(x):
+    _seen.append(float(x))
+
+
+@jax.jit
+def f(x):
+    io_callback(_note, None, x)  # bufcb: skip
+    io_callback(_note, None, x, ordered=True)  # bufcb: skip[BC210]
+    io_callback(_note, None, x)
+    return x
+
+
+def main():
+    print(f(jnp.float32(3)))
+    jax.effects_barrier()
+    print(_seen)

@@ -1,0 +1,1 @@
+from jax.experimental import io_callback as io_callback
