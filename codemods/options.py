@@ -191,8 +191,11 @@ def _checked(found: Settings, key: str, value: object) -> object:
     if given.is_flag:
         valid, expected = isinstance(value, bool), "true or false"
     elif given.multiple:
-        valid = isinstance(value, list) and all(isinstance(item, str) for item in value)
-        expected = "a list of strings"
+        choices = given.type.choices if isinstance(given.type, click.Choice) else None
+        valid = isinstance(value, list) and all(
+            isinstance(item, str) and (choices is None or item in choices) for item in value
+        )
+        expected = f"a list of {'strings' if choices is None else ' and '.join(choices)}"
     elif isinstance(given.type, click.Choice):
         valid, expected = value in given.type.choices, f"one of {', '.join(given.type.choices)}"
     else:
