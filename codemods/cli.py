@@ -24,6 +24,7 @@ from codemods.options import (
     input_options,
     migration_options,
     option,
+    page_file,
 )
 
 if TYPE_CHECKING:
@@ -58,6 +59,15 @@ EXIT_INTERRUPTED: Final = 130
     group="Output",
     help="Write the changes of all files to FILE as well, for git apply anywhere in the repository.",
 )
+@option(
+    "--html",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    callback=page_file,
+    settable=False,
+    group="Output",
+    help="Write a page to FILE as well, on which to read the changes and remarks in a browser.",
+)
 @migration_options
 @help_options
 @click.pass_context
@@ -69,6 +79,7 @@ def migrate(
     check: bool,
     form: Format,
     patch: Path | None,
+    html: Path | None,
     **options: Any,
 ) -> None:
     """Migrate jax.pure_callback to bufcb.buffer_callback.
@@ -79,7 +90,7 @@ def migrate(
     (left alone, with the reason and the way out) or skipped (marked with "# bufcb: skip").
     """
     write, check = _mode(ctx, write, check)
-    ctx.exit(_guarded(lambda: _migrate(inputs, Options(**options), write, check, form, patch)))
+    ctx.exit(_guarded(lambda: _migrate(inputs, Options(**options), write, check, form, patch, html)))
 
 
 @click.command(
@@ -126,18 +137,28 @@ def _guarded(command: Callable[[], int]) -> int:
 
 
 def _migrate(
-    inputs: Inputs, options: Options, write: bool, check: bool, form: Format, patch: Path | None
+    inputs: Inputs,
+    options: Options,
+    write: bool,
+    check: bool,
+    form: Format,
+    patch: Path | None,
+    html: Path | None,
 ) -> int:
     from codemods import running
 
+    if html is not None:
+        _check_page(html)
     run = running.analyse(inputs, options)
     if write:
         # What came by standard input goes to standard output.
         run = running.write(run) if inputs.code is None else dataclasses.replace(run, written=True)
+    # Before the report, whose reader may go away.
+    page_failed = html is not None and not _save_page(html, run)
     if patch is not None:
         _save_patch(patch, run)
     _report(run, form, migrated=inputs.code if write else None)
-    if run.failed:
+    if run.failed or page_failed:
         return EXIT_FAILED
     return EXIT_WORK_LEFT if check and run.changed else 0
 
@@ -150,6 +171,31 @@ def _save_patch(path: Path, run: Run) -> None:
         writing.save(path, patch.git_patch(run.files))
     except OSError as error:
         raise Failure(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+def _check_page(path: Path) -> None:
+    """Fails, before anything is done, if it is plain by now that the page cannot be written."""
+    from codemods import writing
+    from codemods.report import html
+    from codemods.source import SourceError
+
+    try:
+        writing.check_output(path, html.START)
+    except SourceError as error:
+        raise Failure(str(error)) from None
+
+
+def _save_page(path: Path, run: Run) -> bool:
+    """Writes the page; False, after saying why, where that fails: the rest is reported all the same."""
+    from codemods import console, writing
+    from codemods.report import html
+
+    try:
+        writing.save(path, html.to_html(run))
+    except OSError as error:
+        console.say(f"error: {path}: cannot be written: {error.strerror or error}")
+        return False
+    return True
 
 
 def _report(run: Run, form: Format, migrated: bytes | None) -> None:

@@ -146,6 +146,13 @@ def _read(file: str) -> bytes:
         raise Failure(f"{shown} cannot be read: {error.strerror or error}") from None
 
 
+def page_file(_ctx: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
+    """Refuses `-`, since standard output has what the command prints."""
+    if path == Path("-"):
+        raise click.BadParameter("standard output has the changes; name a file.", param=parameter)
+    return path
+
+
 def _apply_settings(ctx: click.Context, paths: tuple[Path, ...]) -> None:
     """Makes the settings of the project at `paths` the defaults of the options."""
     from codemods import settings

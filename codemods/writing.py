@@ -51,6 +51,48 @@ def save(path: Path, data: bytes) -> None:
         _install(target, data, lambda temporary: os.chmod(temporary, _permissions(target)))
 
 
+def check_output(path: Path, start: bytes) -> None:
+    """Looks whether `save` can write to the file `path`, as far as that can be told beforehand.
+
+    A file that is there already may be replaced if it is empty or begins with `start`, in any case of
+    letters. Another one was hardly meant.
+
+    Raises:
+      SourceError: something is in the way.
+    """
+    target = os.path.realpath(path)
+    try:
+        obstacle = _obstacle(target, os.path.dirname(target), start)
+    except OSError as error:
+        obstacle = error.strerror or str(error)
+    if obstacle:
+        raise SourceError(path, 0, f"cannot be written: {obstacle}")
+
+
+def _obstacle(target: str, folder: str, start: bytes) -> str:
+    """What keeps a file from being written; empty for nothing. Raises `OSError` for what the system says."""
+    if not os.path.isdir(folder):
+        return f"{folder} is no folder" if os.path.exists(folder) else f"there is no folder {folder}"
+    if os.path.lexists(target):
+        status = os.stat(target)
+        if stat.S_ISDIR(status.st_mode):
+            return "it is a folder"
+        if not stat.S_ISREG(status.st_mode):
+            return ""
+        if _is_read_only(target, status):
+            return "it is read-only"
+        with open(target, "rb") as file:
+            found = file.read(len(start))
+        if found and found.lower() != start.lower():
+            return f"it exists, and does not begin with {start.decode()!r} as what is written here does"
+    return "" if os.access(folder, os.W_OK | os.X_OK) else f"the folder {folder} is read-only"
+
+
+def _is_read_only(target: str, status: os.stat_result) -> bool:
+    # Root may write a file that nobody is meant to, hence the look at the mode as well.
+    return not status.st_mode & 0o222 or not os.access(target, os.W_OK)
+
+
 def _permissions(target: str) -> int:
     """Those of the file `target`; where there is none, those that a new file gets."""
     try:
@@ -65,8 +107,7 @@ def _replace(path: Path, target: str, before: bytes, after: bytes) -> None:
     status = os.stat(target)
     if not stat.S_ISREG(status.st_mode):  # a pipe that took its place would be waited for
         raise SourceError(path, 0, "cannot be written: it was changed in the meantime")
-    # Root may write a file that nobody is meant to, hence the look at the mode as well.
-    if not status.st_mode & 0o222 or not os.access(target, os.W_OK):
+    if _is_read_only(target, status):
         raise SourceError(path, 0, "cannot be written: it is read-only")
 
     def finish(temporary: str) -> None:
