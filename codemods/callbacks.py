@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -61,13 +61,18 @@ class Planner:
         self.definitions: dict[Site, tuple[Suppressions, ast.FunctionDef | ast.Lambda]] = {}
         self.suppressions: dict[str, Suppressions] = {}
 
-    def plan(self, sites: Sequence[Site], suppressions: Suppressions) -> ModulePlan:
-        """Decides on every site. What `skip[CODE]` silences is left alone, and the rest decided again."""
+    def plan(
+        self, sites: Sequence[Site], suppressions: Suppressions, left: Collection[Site] = ()
+    ) -> ModulePlan:
+        """Decides on every site but those that are `left` alone.
+
+        What `skip[CODE]` silences is left alone as well, and the rest decided again.
+        """
         silenced: set[Site] = set()
         while True:
             self.free = FreeNames(self.module)
             self.functions, self.siblings, self.remarks = [], [], []
-            plan = self._plan(sites, suppressions, silenced)
+            plan = self._plan(sites, suppressions, silenced, left)
             more = {site.site for site in plan.sites if self._is_silenced(site, suppressions)}
             if not more:
                 return plan
@@ -82,14 +87,18 @@ class Planner:
             definition is not None and definition[0].covers_definition(definition[1], code)
         )
 
-    def _plan(self, sites: Sequence[Site], suppressions: Suppressions, silenced: set[Site]) -> ModulePlan:
+    def _plan(
+        self, sites: Sequence[Site], suppressions: Suppressions, silenced: set[Site], left: Collection[Site]
+    ) -> ModulePlan:
         plans: dict[Site, SitePlan] = {}
         groups: dict[ast.AST, list[tuple[CallSite, Resolved]]] = {}
-        live = {site for site in sites if not suppressions.covers(site.node)} - silenced
+        live = {site for site in sites if not suppressions.covers(site.node)} - silenced - {*left}
         settled = {site: plan for site in live if (plan := self._settled(site)) is not None}
         callbacks = frozenset(site.callback for site in live - settled.keys() if isinstance(site, CallSite))
         for site in sites:
-            if site not in live:
+            if site in left:
+                plans[site] = SitePlan(site, Status.SKIPPED)
+            elif site not in live:
                 plans[site] = _skipped(site, "Left alone, as the comment asks.")
             elif not isinstance(site, CallSite):
                 plans[site] = settled[site]
@@ -112,7 +121,10 @@ class Planner:
         if self.options.target == "jax":
             plans = {site: _without_runtime(plan) for site, plan in plans.items()}
         ordered = tuple(plans[site] for site in sites)
-        return ModulePlan(ordered, tuple(self.functions), tuple(self.siblings), tuple(self.remarks))
+        definitions = {site: definition for site, (_, definition) in self.definitions.items()}
+        return ModulePlan(
+            ordered, tuple(self.functions), tuple(self.siblings), tuple(self.remarks), definitions
+        )
 
     def _follow_import(self, origins: frozenset[str]) -> Found:
         return self.imported.follow(origins, self.source.path)

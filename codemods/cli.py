@@ -50,6 +50,13 @@ EXIT_INTERRUPTED: Final = 130
     group="What to do",
     help="Write nothing, and exit with status 1 when a file would change.",
 )
+@option(
+    "--interactive",
+    is_flag=True,
+    settable=False,
+    group="What to do",
+    help="Show the changes call site by call site, ask about each, and apply those that are taken.",
+)
 @format_option
 @option(
     "--patch",
@@ -77,6 +84,7 @@ def migrate(
     inputs: Inputs,
     write: bool,
     check: bool,
+    interactive: bool,
     form: Format,
     patch: Path | None,
     html: Path | None,
@@ -89,8 +97,11 @@ def migrate(
     (its callback writes its results in place), adapted (its callback is kept behind an adapter), refused
     (left alone, with the reason and the way out) or skipped (marked with "# bufcb: skip").
     """
-    write, check = _mode(ctx, write, check)
-    ctx.exit(_guarded(lambda: _migrate(inputs, Options(**options), write, check, form, patch, html)))
+    write, check = _mode(ctx, write, check, interactive)
+    if interactive:
+        _check_terminal(ctx, inputs)
+    wanted = Options(**options)
+    ctx.exit(_guarded(lambda: _migrate(inputs, wanted, write, check, interactive, form, patch, html)))
 
 
 @click.command(
@@ -113,12 +124,21 @@ def lint(ctx: click.Context, /, inputs: Inputs, form: Format, **options: Any) ->
     ctx.exit(_guarded(lambda: _lint(inputs, Options(**options), form)))
 
 
-def _mode(ctx: click.Context, write: bool, check: bool) -> tuple[bool, bool]:
-    """Settles `--write` against `--check`: what the command line says outweighs the settings."""
+def _mode(ctx: click.Context, write: bool, check: bool, interactive: bool) -> tuple[bool, bool]:
+    """Settles `--write`, `--check` and `--interactive`: what the command line says outweighs the settings."""
+
+    def is_given(name: str) -> bool:
+        return ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+
+    if interactive:
+        if is_given("check") and check:
+            raise click.UsageError("--interactive and --check exclude each other.", ctx)
+        if is_given("write") and not write:
+            raise click.UsageError("--interactive writes what is taken, and so excludes --no-write.", ctx)
+        return True, False
     if not (write and check):
         return write, check
-    given = click.core.ParameterSource.COMMANDLINE
-    write, check = (ctx.get_parameter_source(name) is given for name in ("write", "check"))
+    write, check = is_given("write"), is_given("check")
     if write == check:
         raise click.UsageError("--write and --check exclude each other.", ctx)
     return write, check
@@ -136,11 +156,21 @@ def _guarded(command: Callable[[], int]) -> int:
         return EXIT_INTERRUPTED
 
 
+def _check_terminal(ctx: click.Context, inputs: Inputs) -> None:
+    from codemods import console
+
+    if inputs.code is not None:
+        raise click.UsageError("--interactive reads answers, not code, from standard input.", ctx)
+    if not console.is_terminal():
+        raise Failure("--interactive needs a terminal, to show changes on and to read answers from")
+
+
 def _migrate(
     inputs: Inputs,
     options: Options,
     write: bool,
     check: bool,
+    interactive: bool,
     form: Format,
     patch: Path | None,
     html: Path | None,
@@ -149,8 +179,8 @@ def _migrate(
 
     if html is not None:
         _check_page(html)
-    run = running.analyse(inputs, options)
-    if write:
+    run = running.choose(inputs, options) if interactive else running.analyse(inputs, options)
+    if write and not interactive:
         # What came by standard input goes to standard output.
         run = running.write(run) if inputs.code is None else dataclasses.replace(run, written=True)
     # Before the report, whose reader may go away.

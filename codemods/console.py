@@ -37,14 +37,34 @@ def write(text: str | bytes) -> None:
 
 def say(*lines: str) -> None:
     """Writes lines to standard error, as far as it takes them."""
+    show("".join(f"{plain(line)}\n" for line in lines))
+
+
+def show(text: str) -> None:
+    """Writes text to standard error as it is, as far as it takes it."""
     if sys.stderr is None:
         return
     try:
-        for line in lines:
-            sys.stderr.write(line.translate(_SHOWN) + "\n")
+        sys.stderr.write(text)
         sys.stderr.flush()
     except OSError:
         _discard(sys.stderr)
+
+
+def plain(text: str) -> str:
+    """Text without anything that a terminal would obey, but for tabs and line feeds."""
+    return text.translate(_SHOWN)
+
+
+def bold(text: str, colour: bool) -> str:
+    """Text to be seen first, where colours are welcome."""
+    return f"\x1b[1m{text}\x1b[0m" if colour else text
+
+
+def is_terminal() -> bool:
+    """Whether somebody can be asked: input is read from a terminal, and errors are shown on one."""
+    streams = (sys.stdin, sys.stderr)
+    return all(stream is not None and stream.isatty() for stream in streams)
 
 
 def has_colour(stream: TextIO | None) -> bool:

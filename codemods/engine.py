@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from codemods import apis, names, nesting, patches, sites
@@ -26,20 +26,20 @@ from codemods.suppressions import Suppressions
 _BY_HAND: Final = "Migrate these calls by hand."
 
 
-def migrate(source: SourceFile, project: Project, options: Options) -> FileResult:
-    """Migrates one file.
+def migrate(source: SourceFile, project: Project, options: Options, left: Collection[int] = ()) -> FileResult:
+    """Migrates one file, but for the call sites whose indices are `left`.
 
     Raises:
       SourceError: it cannot be parsed, analysed or written in its encoding.
     """
     try:
-        return _migrate(source, project, options)
+        return _migrate(source, project, options, left)
     except RecursionError:
         _, line = nesting.deepest(source.tree)
         raise SourceError(source.path, line, "is nested too deeply to be analysed; split this up") from None
 
 
-def _migrate(source: SourceFile, project: Project, options: Options) -> FileResult:
+def _migrate(source: SourceFile, project: Project, options: Options, left: Collection[int]) -> FileResult:
     module = names.read(source.tree)
     wanted = apis.named(options.apis)
     found, mentions = sites.find(module, options.assume_jax, Exports(project, source.path), wanted)
@@ -50,9 +50,11 @@ def _migrate(source: SourceFile, project: Project, options: Options) -> FileResu
     )
     suppressions = Suppressions(source)
     replaced = dict(_replaced(module, wanted, options))
-    plan = Planner(source, module, project, options, replaced).plan(found, suppressions)
+    planner = Planner(source, module, project, options, replaced)
+    plan = planner.plan(found, suppressions, frozenset(found[index] for index in left))
     after, plan, error = _rewritten(source, module, plan, options, project)
-    results = tuple(_result(source, site) for site in plan.sites)
+    units = _units(plan)
+    results = tuple(_result(source, site, unit) for site, unit in zip(plan.sites, units, strict=True))
     notes = [_mention(source, mention) for mention in mentions]
     for api in wanted:
         notes += _bypassed(api, source, project, results)
@@ -189,7 +191,14 @@ def _refused(plan: ModulePlan, diagnostic: Diagnostic) -> ModulePlan:
     return dataclasses.replace(plan, sites=left, functions=(), siblings=(), remarks=())
 
 
-def _result(source: SourceFile, plan: SitePlan) -> SiteResult:
+def _units(plan: ModulePlan) -> list[int | None]:
+    """For each call site the index of the first with the same callback; None for one that is out of sight."""
+    first: dict[ast.AST, int] = {}
+    definitions = [plan.callbacks.get(site.site) for site in plan.sites]
+    return [first.setdefault(node, index) if node else None for index, node in enumerate(definitions)]
+
+
+def _result(source: SourceFile, plan: SitePlan, unit: int | None) -> SiteResult:
     site = plan.site
     node = site.call if isinstance(site, sites.CallSite) else site.node
     if isinstance(site, sites.ValueUse | sites.Unresolved):
@@ -198,7 +207,7 @@ def _result(source: SourceFile, plan: SitePlan) -> SiteResult:
     column = source.start(node) - source.line_start(node.lineno) + 1
     end = node.end_lineno or node.lineno
     return SiteResult(
-        node.lineno, column, end, _callback(site), plan.status, plan.diagnostic, api=site.api.name
+        node.lineno, column, end, _callback(site), plan.status, plan.diagnostic, unit=unit, api=site.api.name
     )
 
 

@@ -97,6 +97,8 @@ class SiteResult:
       api: the name of what is called there.
       diagnostic: why the site ended so; None for a plain rewrite.
       cell: the 1-based number of a notebook's cell among all its cells; None in other files.
+      unit: the index of the file's first call site with the same callback; None where that is out of
+        sight. Such sites are decided on together.
     """
 
     line: int
@@ -108,6 +110,7 @@ class SiteResult:
     gradient: Gradient = Gradient.UNKNOWN
     api: Name = "pure_callback"
     cell: int | None = None
+    unit: int | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

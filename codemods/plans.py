@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+from collections.abc import Mapping
 from typing import Literal
 
 from codemods.model import Diagnostic, Status
@@ -131,12 +132,14 @@ class ModulePlan:
 
     Attributes:
       remarks: what a reviewer of the changes should know, with the node that each is about.
+      callbacks: the definition of each call site's callback that is in sight.
     """
 
     sites: tuple[SitePlan, ...]
     functions: tuple[FunctionPlan, ...]
     siblings: tuple[SiblingPlan, ...]
     remarks: tuple[tuple[FunctionNode, Diagnostic], ...] = ()
+    callbacks: Mapping[Site, FunctionNode] = dataclasses.field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return any(site.status in (Status.REWRITTEN, Status.ADAPTED) for site in self.sites)

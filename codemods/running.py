@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from codemods.apis import Name
     from codemods.discovery import Candidate, Discovery
     from codemods.inputs import Inputs
-    from codemods.source import SourceFile
 
-Migrate = Callable[["SourceFile"], FileResult]
+Migrate = Callable[..., FileResult]
+"""Takes a `SourceFile`, and as `left` the indices of the call sites to leave alone."""
 Result = TypeVar("Result")
 
 # More than what `nesting.LIMIT` levels take, of which each is up to a dozen frames.
@@ -36,6 +36,30 @@ def analyse(inputs: Inputs, options: Options) -> Run:
         files += _on_deep_stack(lambda: [_analyse_file(each, engine) for each in found.candidates])
     files.sort(key=lambda file: file.path.parts)
     return Run(tuple(files), found.scanned, apis=options.apis)
+
+
+def choose(inputs: Inputs, options: Options) -> Run:
+    """Asks about the changes of one file after the other, and writes those that are taken, file by file."""
+    from codemods import interactive
+
+    found = look(inputs, options.apis)
+    files = list(found.failures)
+    engine = _engine(inputs.paths, options) if found.candidates else None
+    for candidate in found.candidates:
+        assert engine is not None
+        again = functools.partial(_analyse_but, candidate, engine)
+        try:
+            files.append(_written(interactive.choose(again(frozenset()), again)))
+        except interactive.Quit as stop:
+            files.append(_written(stop.result))
+            break
+    files.sort(key=lambda file: file.path.parts)
+    return Run(tuple(files), found.scanned, written=True, apis=options.apis)
+
+
+def _analyse_but(candidate: Candidate, engine: Migrate, left: frozenset[int]) -> FileResult:
+    """Migrates one file, but for the call sites that are `left`."""
+    return _on_deep_stack(lambda: _analyse_file(candidate, functools.partial(engine, left=left)))
 
 
 def look(inputs: Inputs, apis: Sequence[Name]) -> Discovery:
@@ -96,7 +120,7 @@ def _engine(paths: Sequence[Path], options: Options) -> Migrate:
 
     # Made for the first file, so that its failure is reported as a file's is.
     whole = functools.cache(lambda: project.Project.of(paths))
-    return lambda source: engine.migrate(source, whole(), options)
+    return lambda source, left=(): engine.migrate(source, whole(), options, left)
 
 
 def _analyse_file(candidate: Candidate, engine: Migrate) -> FileResult:
@@ -125,15 +149,16 @@ def _place(error: Exception) -> str:
 
 def write(run: Run) -> Run:
     """Writes the changed files; one that cannot be written becomes a failure without call sites."""
+    return dataclasses.replace(run, files=tuple(map(_written, run.files)), written=True)
+
+
+def _written(file: FileResult) -> FileResult:
     from codemods import writing
     from codemods.source import SourceError
 
-    files = []
-    for file in run.files:
-        try:
-            if file.changed:
-                writing.replace(file.path, file.before, file.after)
-            files.append(file)
-        except SourceError as error:
-            files.append(FileResult(file.path, file.before, file.before, error=str(error)))
-    return dataclasses.replace(run, files=tuple(files), written=True)
+    try:
+        if file.changed:
+            writing.replace(file.path, file.before, file.after)
+    except SourceError as error:
+        return FileResult(file.path, file.before, file.before, error=str(error))
+    return file
