@@ -215,16 +215,42 @@ class Planner:
                 raise Adapted(Diagnostic(_BY_CHOICE.code, _BY_CHOICE.reason))
             return self._rewritten(group)
         except Adapted as stop:
-            return {site: self._adapted(site, stop.diagnostic) for site, _ in group.calls}
+            return {site: self._adapted(site, stop.diagnostic, stop.arrays) for site, _ in group.calls}
 
     def _rewritten(self, group: Group) -> dict[Site, SitePlan]:
-        check_definition(group)
-        findings = self._follow(group)
         context = Context(self.source, self.module, self.project, self.options, self.free)
         in_place = InPlace(context)
+        if group.resolved.also:
+            return self._variants_in_place(group.variants, in_place)
+        findings = self._followed(group)
         if group.resolved.home is None and in_place.is_possible(group):
             return self._with_rewrite(group, in_place.plan(group, findings), findings.report)
         return self._with_sibling(group, Siblings(context).plan(group, findings), findings.report)
+
+    def _variants_in_place(self, groups: Sequence[Group], in_place: InPlace) -> dict[Site, SitePlan]:
+        """Rewrites every definition of one name; raises `Adapted` where one of them must stay."""
+        plans = []
+        for group in groups:
+            findings = self._followed(group)
+            if not in_place.is_possible(group):
+                name = getattr(group.function, "name", "")
+                reason = f"`{name}` has {len(groups)} definitions and is used in other ways as well."
+                raise Adapted(Diagnostic("BC114", reason, "Give each definition a name of its own."))
+            plans.append((group, in_place.plan(group, findings), findings.report))
+        rewritten: dict[Site, SitePlan] = {}
+        for group, plan, report in plans:
+            found = self._with_rewrite(group, plan, report)
+            rewritten = {
+                s: p if (p.diagnostic or s not in rewritten) else rewritten[s] for s, p in found.items()
+            }
+        return rewritten
+
+    def _followed(self, group: Group) -> Findings:
+        """What is known of a callback's body; raises `Adapted` where it cannot be rewritten."""
+        home = group.resolved.home
+        module, path = (self.module, self.source.path) if home is None else (home.module, Path(home.file))
+        check_definition(group, module, lambda origins: self.imported.follow(origins, path))
+        return self._follow(group)
 
     def _follow(self, group: Group) -> Findings:
         """Follows the arguments through the callback's body; raises `Adapted` at an obstacle."""

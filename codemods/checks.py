@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
 from codemods.arguments import default_of
 from codemods.bodies import Use
 from codemods.groups import Adapted, Findings, Group
 from codemods.model import Diagnostic, Options
-from codemods.resolve import plain_decorators
+from codemods.names import FunctionNode, Module
 from codemods.returns import is_generator
+from codemods.wrappers import Imported, opaque_decorators
+
+_CACHES: Final = frozenset({"functools.cache", "functools.lru_cache"})
 
 
-def check_definition(group: Group) -> None:
-    """A definition must take the buffers, and return once."""
+def check_definition(group: Group, module: Module, imported: Imported) -> None:
+    """A definition must take the buffers, and return once; `module` is the one that has it."""
     function = group.function
     name = getattr(function, "name", "<lambda>")
-    if not plain_decorators(function):
-        shown = ", ".join(f"`@{ast.unparse(d)}`" for d in getattr(function, "decorator_list", []))
-        raise Adapted(
-            Diagnostic("BC107", f"`{name}` is decorated with {shown}.", "It gets JAX arrays, as before.")
-        )
+    for decorator in opaque_decorators(function, module, group.position, imported):
+        if module.origins(decorator) == {"numpy.vectorize"} and decorator is _outermost(function):
+            diagnostic = Diagnostic("BC102", "NumPy's `vectorize` converts its arguments itself.")
+            raise Adapted(diagnostic, arrays="numpy")
+        raise Adapted(_of_decorator(name, decorator, module))
     if is_generator(function):
         raise Adapted(
             Diagnostic("BC109", f"`{name}` is a generator function.", "JAX callbacks are plain functions.")
@@ -35,6 +39,32 @@ def check_definition(group: Group) -> None:
             )
         )
     _check_position(group)
+
+
+def _outermost(function: FunctionNode) -> ast.expr | None:
+    decorators: list[ast.expr] = getattr(function, "decorator_list", [])
+    return decorators[0] if decorators else None
+
+
+def _of_decorator(name: str, decorator: ast.expr, module: Module) -> Diagnostic:
+    """Why a decorated callback stays as it is."""
+    shown = f"`{name}` is decorated with `@{ast.unparse(decorator)}`"
+    origins = module.origins(decorator.func if isinstance(decorator, ast.Call) else decorator)
+    origin = next(iter(origins)) if len(origins) == 1 else ""
+    library = origin.partition(".")[0]
+    if origin in _CACHES:
+        return Diagnostic(
+            "BC107", f"{shown}, which looks its arguments up.", "It gets JAX arrays, as before."
+        )
+    if library in ("jax", "equinox"):
+        return Diagnostic("BC107", f"{shown}, which computes in JAX.", "It gets JAX arrays, as before.")
+    if library == "numba":
+        way_out = "Call it from a plain `def` that converts its arguments with `np.asarray`."
+        return Diagnostic("BC107", f"{shown}, and what Numba compiles takes no buffers.", way_out)
+    way_out = (
+        "Call it from a `def` without that decorator, or let its wrapper hand `*args, **kwargs` on untouched."
+    )
+    return Diagnostic("BC107", f"{shown}, which may look at its arguments and result.", way_out)
 
 
 def _check_position(group: Group) -> None:

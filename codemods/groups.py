@@ -15,7 +15,7 @@ from codemods.model import Diagnostic, Options
 from codemods.names import Module, parameters
 from codemods.plans import How
 from codemods.project import Project
-from codemods.resolve import Resolved
+from codemods.resolve import Arrays, Resolved
 from codemods.sites import CallSite
 from codemods.source import SourceFile
 from codemods.specs import Spec
@@ -24,11 +24,11 @@ _MAY_BE_TREE: Final = frozenset({Use.OTHER, Use.PIECE_CONVERTED})
 
 
 class Adapted(Exception):
-    """A group of call sites cannot be rewritten."""
+    """A group of call sites cannot be rewritten; `arrays` are those that the callback goes on to get."""
 
-    def __init__(self, diagnostic: Diagnostic) -> None:
+    def __init__(self, diagnostic: Diagnostic, arrays: Arrays = "jax") -> None:
         super().__init__(diagnostic.code)
-        self.diagnostic = diagnostic
+        self.diagnostic, self.arrays = diagnostic, arrays
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
@@ -61,6 +61,15 @@ class Group:
     def position(self) -> int:
         """How many parameters come before the buffers: what a method or a `partial` binds."""
         return self.resolved.implicit + self.resolved.bound.positional
+
+    @property
+    def variants(self) -> list[Group]:
+        """The same call sites, with each of the definitions that they may call."""
+        functions = [self.function, *self.resolved.also]
+        return [
+            Group(f, tuple((s, dataclasses.replace(r, function=f, also=())) for s, r in self.calls))
+            for f in functions
+        ]
 
     @property
     def bound_by_name(self) -> frozenset[str]:

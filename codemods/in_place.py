@@ -32,6 +32,9 @@ class InPlace:
     def is_possible(self, group: Group) -> bool:
         """Whether every reference of the callback is one of these call sites."""
         function, resolved = group.function, group.resolved
+        self._check_holders(group)
+        if resolved.has_stubs:
+            return False
         if isinstance(function, ast.Lambda):
             self._check_lambda(group)
             return True
@@ -48,6 +51,13 @@ class InPlace:
         if nested:
             return True
         return self._free_to_change(function.name)
+
+    def _check_holders(self, group: Group) -> None:
+        """What holds a callback must lead to these call sites alone, in all of the project."""
+        for name in sorted({name for _, r in group.calls for name in r.holders if name != r.via}):
+            if not self._free_to_change(name):
+                reason = f"`{name}`, which leads to the callback, may be used by others."
+                raise Adapted(Diagnostic("BC101", reason, "Give it a private name, or call back a `def`."))
 
     def _method_in_place(self, name: str, references: set[ast.expr], owner: ast.ClassDef) -> bool:
         by_name = self.context.module.references(name, self.context.module.opened[owner])

@@ -8,16 +8,19 @@ from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
 from codemods import hostlib
-from codemods.bodies.effects import owner_of_self
-from codemods.definitions import Definition, Found, Library, Unseen
-from codemods.names import BindingKind, FunctionNode, Module
+from codemods.bodies.effects import is_class_itself, owner_of_self
+from codemods.classes import class_of_instance, method_of
+from codemods.definitions import Definition, Library, Unseen
+from codemods.names import Binding, BindingKind, Module
+from codemods.returns import is_generator, own_returns
 from codemods.sites import PARTIAL, CallSite, Site, Unresolved, ValueUse, incomplete
+from codemods.wrappers import Imported, binding_decorator
 
 Arrays = Literal["numpy", "jax"]
 Overridden = Callable[[ast.ClassDef, str], bool]
 """Takes a class and a method's name, and says whether `self` may have another method of that name."""
-Imported = Callable[[frozenset[str]], Found]
-"""Takes the dotted names that an imported name may have, and follows them through the project."""
+
+_CACHES: Final = frozenset({"functools.cache", "functools.lru_cache"})
 
 _KINDS: Final[dict[type[ast.expr], str]] = {
     ast.Attribute: "an attribute of an expression",
@@ -31,7 +34,7 @@ _KINDS: Final[dict[type[ast.expr], str]] = {
 }
 
 
-@dataclasses.dataclass(frozen=True, eq=False, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Bound:
     """What a `functools.partial` binds: so many positional arguments, and these keywords."""
 
@@ -48,7 +51,10 @@ class Resolved:
       reference: the name, attribute or lambda that stands for it, inside any `partial`.
       owner: the class, for a method.
       implicit: how many parameters the method binding consumes: 1 for `self` and `cls`.
-      via: the variable that holds the lambda or `partial`, whose reads are all callbacks.
+      via: the variable that is assigned the lambda itself, all of whose reads are callbacks.
+      holders: global names and attributes that hold or return it, each of which leads to callbacks alone.
+      also: further definitions of the same name, one of which is called.
+      has_stubs: whether overloads declare its signature as well.
       home: where the definition is, if another module of the project has it.
     """
 
@@ -59,6 +65,14 @@ class Resolved:
     implicit: int = 0
     via: str | None = None
     home: Definition | None = None
+    holders: tuple[str, ...] = ()
+    also: tuple[ast.FunctionDef, ...] = ()
+    has_stubs: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is one function of this module, bound to nothing."""
+        return self.home is None and not self.also and self.bound == Bound()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -163,21 +177,306 @@ def resolve(
     imported: Imported | None = None,
 ) -> Resolved | Opaque:
     """Follows a callback expression to its definition; `callbacks` are the callbacks of all call sites."""
-    if isinstance(node, ast.Lambda):
-        return Resolved(node, node)
-    if _is_partial(node, module):
-        assert isinstance(node, ast.Call)
-        return _partial(node, module, callbacks, overridden, imported)
-    if origins := module.origins(node):
-        return _imported(node, origins, imported)
-    if isinstance(node, ast.Name):
-        return _name(node, module, callbacks, overridden, imported)
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        return _attribute(node, node.value, module, overridden)
-    if isinstance(node, ast.Call) and module.origins(node.func) == {"numpy.vectorize"}:
-        return Opaque("BC102", "NumPy's `vectorize` converts its arguments itself.", arrays="numpy")
-    kind = _KINDS.get(type(node), "an expression")
-    return _out_of_sight(f"The callback is {kind}: `{_short(node)}`.")
+    return _Resolver(module, callbacks, overridden, imported).resolve(node)
+
+
+class _Resolver:
+    def __init__(
+        self,
+        module: Module,
+        callbacks: frozenset[ast.expr],
+        overridden: Overridden,
+        imported: Imported | None,
+    ) -> None:
+        self._module, self._callbacks = module, callbacks
+        self._overridden, self._imported = overridden, imported
+        self._active: list[ast.expr] = []
+
+    def resolve(self, node: ast.expr) -> Resolved | Opaque:
+        if node in self._active:
+            return _out_of_sight(f"`{_short(node)}` is defined by itself.")
+        self._active.append(node)
+        try:
+            return self._resolve(node)
+        finally:
+            self._active.pop()
+
+    def _resolve(self, node: ast.expr) -> Resolved | Opaque:
+        if isinstance(node, ast.Lambda):
+            return Resolved(node, node)
+        if self._is_partial(node):
+            assert isinstance(node, ast.Call)
+            return self._partial(node)
+        if origins := self._module.origins(node):
+            return self._import(node, origins)
+        match node:
+            case ast.Name():
+                return self._name(node)
+            case ast.Attribute(value=ast.Name() as base):
+                return self._attribute(node, base)
+            case ast.Attribute(value=ast.Call(func=ast.Name(id="super"), args=[])):
+                return self._inherited(node)
+            case ast.Call():
+                return self._result(node)
+            case ast.IfExp():
+                return _out_of_sight(
+                    f"The callback is one of two: `{_short(node)}`.", "Give each a call of its own."
+                )
+        kind = _KINDS.get(type(node), "an expression")
+        return _out_of_sight(f"The callback is {kind}: `{_short(node)}`.")
+
+    # Imports.
+
+    def _import(self, node: ast.expr, origins: frozenset[str]) -> Resolved | Opaque:
+        found = self._imported(origins) if self._imported is not None else None
+        if isinstance(found, Definition):
+            if isinstance(found.function, ast.AsyncFunctionDef):
+                return _coroutine(node)
+            return Resolved(found.function, node, home=found)
+        if isinstance(found, Unseen):
+            where = (
+                "has no single definition there"
+                if found.is_defined
+                else "its definition cannot be seen there"
+            )
+            return _out_of_sight(f"`{_short(node)}` is imported from this project, and {where}.")
+        return _library(node, found.origins if isinstance(found, Library) else origins)
+
+    # Partials.
+
+    def _is_partial(self, node: ast.AST) -> bool:
+        return (
+            isinstance(node, ast.Call)
+            and bool(o := self._module.origins(node.func))
+            and o <= PARTIAL
+            and bool(node.args)
+        )
+
+    def _partial(self, node: ast.Call) -> Resolved | Opaque:
+        stars = [argument for argument in node.args if isinstance(argument, ast.Starred)]
+        if stars or any(keyword.arg is None for keyword in node.keywords):
+            return _out_of_sight(f"What `{_short(node)}` binds cannot be seen.")
+        inner = self.resolve(node.args[0])
+        if isinstance(inner, Opaque):
+            numpy = inner.arrays == "numpy" and node.keywords
+            return dataclasses.replace(inner, arrays="jax") if numpy else inner
+        keywords = inner.bound.keywords | {k.arg for k in node.keywords if k.arg}
+        bound = Bound(inner.bound.positional + len(node.args) - 1, keywords)
+        return dataclasses.replace(inner, bound=bound)
+
+    # Names.
+
+    def _name(self, node: ast.Name) -> Resolved | Opaque:
+        found = self._module.bindings(node)
+        if not found:
+            return _out_of_sight(f"`{node.id}` is not defined in this file.")
+        if len(found) > 1:
+            return self._several(node, found)
+        binding = found[0]
+        match binding.node:
+            case ast.AsyncFunctionDef():
+                return _coroutine(node)
+            case ast.FunctionDef():
+                if self._module.enclosing_class(binding.node) is not None:
+                    return _out_of_sight(f"`{node.id}` is used in the body of its class.")
+                return Resolved(binding.node, node)
+        if binding.kind is BindingKind.PARAMETER:
+            return _out_of_sight(f"`{node.id}` is a parameter, so any function may arrive.")
+        if binding.kind is BindingKind.ASSIGNMENT and binding.value is not None:
+            return self._variable(node, binding, binding.value)
+        return _out_of_sight(f"`{node.id}` is a variable whose value cannot be seen.")
+
+    def _several(self, node: ast.Name, found: Sequence[Binding]) -> Resolved | Opaque:
+        """A name with several definitions: the variants of one function, or the stubs of overloads."""
+        functions = [b.node for b in found if isinstance(b.node, ast.FunctionDef)]
+        real = [function for function in functions if not self._is_overload(function)]
+        nested = any(self._module.enclosing_class(function) is not None for function in functions)
+        if len(functions) < len(found) or not real or nested:
+            return Opaque(
+                "BC114",
+                f"`{node.id}` is bound in {len(found)} places, so which one is called cannot be seen.",
+                "Give each definition a name of its own.",
+            )
+        return Resolved(real[0], node, also=tuple(real[1:]), has_stubs=len(real) < len(functions))
+
+    def _is_overload(self, function: ast.FunctionDef) -> bool:
+        return any(
+            (o := self._module.origins(d)) and o <= {"typing.overload", "typing_extensions.overload"}
+            for d in function.decorator_list
+        )
+
+    def _variable(self, node: ast.Name, binding: Binding, value: ast.expr) -> Resolved | Opaque:
+        """A variable that is assigned once, if all that it is used for is to be called back."""
+        inner = self.resolve(value)
+        if isinstance(inner, Opaque):
+            if not self._is_function_like(value):
+                return _out_of_sight(f"`{node.id}` holds `{_short(value)}`.")
+            return inner
+        if inner.home is not None or inner.also:
+            return _out_of_sight(f"`{node.id}` holds `{_short(value)}`, which others may use.")
+        if not all(self._is_called_back(use) for use in self._module.references(node.id, binding.scope)):
+            return _out_of_sight(
+                f"`{node.id}` is used in other ways as well.", f"Call back `{_short(value)}` itself."
+            )
+        if value is inner.function:
+            inner = dataclasses.replace(inner, via=node.id)
+        return _held(inner, node.id) if binding.scope is self._module.root else inner
+
+    def _is_function_like(self, value: ast.expr) -> bool:
+        """Whether what is said of a value helps more than the value's text."""
+        return isinstance(value, ast.Lambda | ast.Name) or self._is_partial(value)
+
+    def _is_called_back(self, node: ast.AST) -> bool:
+        """Whether an expression is a callback, or becomes part of nothing but callbacks."""
+        if node in self._callbacks:
+            return True
+        parent = self._module.parents[node]
+        match parent:
+            case ast.Call(args=[first, *_]) if first is node and self._is_partial(parent):
+                return self._is_called_back(parent)
+            case ast.Assign(targets=[ast.Name() as target]) | ast.AnnAssign(target=ast.Name() as target):
+                home = self._module.home(target.id, self._module.scopes[target])
+                if home is None or len(home.bindings[target.id]) != 1:
+                    return False
+                return all(self._is_called_back(use) for use in self._module.references(target.id, home))
+            case ast.Return():
+                function = self._module.enclosing_function(parent)
+                return isinstance(function, ast.FunctionDef) and self._makes_callbacks(function)
+        return False
+
+    def _makes_callbacks(self, factory: ast.FunctionDef) -> bool:
+        """Whether a function is only ever called, and each of its results is a callback."""
+        if self._module.enclosing_class(factory) is not None:
+            uses: list[ast.expr] = [
+                *self._module.attributes.get(factory.name, ()),
+                *self._module.references(factory.name, self._module.scopes[factory]),
+            ]
+        else:
+            home = self._module.home(factory.name, self._module.scopes[factory])
+            uses = [*self._module.references(factory.name, home)] if home is not None else []
+        calls = [self._module.parents[use] for use in uses]
+        return all(
+            isinstance(call, ast.Call) and call.func is use and self._is_called_back(call)
+            for use, call in zip(uses, calls, strict=True)
+        )
+
+    # Attributes.
+
+    def _attribute(self, node: ast.Attribute, base: ast.Name) -> Resolved | Opaque:
+        owner, through_class = owner_of_self(base, self._module), is_class_itself(base, self._module)
+        if owner is None:
+            binding = self._module.sole_binding(base)
+            if binding is not None and isinstance(binding.node, ast.ClassDef):
+                owner, through_class = binding.node, True
+            else:
+                owner = class_of_instance(base, self._module)
+        if owner is None:
+            return _out_of_sight(f"`{_short(node)}` is an attribute of an object that cannot be seen.")
+        return self._method(node, owner, through_class=through_class)
+
+    def _inherited(self, node: ast.Attribute) -> Resolved | Opaque:
+        """A method of `super()`, where no class overrides it."""
+        function = self._module.enclosing_function(node)
+        owner = self._module.parents[function] if function is not None else None
+        if function is None or not isinstance(owner, ast.ClassDef) or isinstance(function, ast.Lambda):
+            return _out_of_sight(f"`{_short(node)}` is a method of a class that cannot be seen.")
+        if node.attr in self._module.opened[owner].bindings:
+            return Opaque(
+                "BC114",
+                f"Which method `{_short(node)}` is depends on the object, since it is overridden.",
+                "It gets JAX arrays, as before.",
+            )
+        return self._method(node, owner, through_class=binding_decorator(function) == "classmethod")
+
+    def _method(self, node: ast.Attribute, owner: ast.ClassDef, *, through_class: bool) -> Resolved | Opaque:
+        stored = any(not isinstance(use.ctx, ast.Load) for use in self._module.attributes[node.attr])
+        found = None if stored else method_of(owner, node.attr, self._module)
+        if found is None and stored and not through_class:
+            return self._stored(node, owner)
+        if found is None:
+            return _out_of_sight(f"`{_short(node)}` is no plain method of class `{owner.name}`.")
+        definer, method = found
+        if self._overridden(definer, node.attr):
+            return Opaque(
+                "BC114",
+                f"`{node.attr}` is overridden or replaced, in this file or another of the project.",
+                "Each override gets JAX arrays.",
+                definition=method,
+            )
+        kind = binding_decorator(method)
+        is_bound = kind == "classmethod" or (kind is None and not through_class)
+        return Resolved(method, node, owner=definer, implicit=1 if is_bound else 0)
+
+    def _stored(self, node: ast.Attribute, owner: ast.ClassDef) -> Resolved | Opaque:
+        """An attribute of `self` that is assigned once, if all that it is used for is to be called back."""
+        uses = self._module.attributes[node.attr]
+        stores = [use for use in uses if not isinstance(use.ctx, ast.Load)]
+        value = self._value_of(stores[0], owner) if len(stores) == 1 else None
+        if value is None or any(node.attr in scope.bindings for scope in self._module.opened.values()):
+            return _out_of_sight(f"What `{_short(node)}` holds cannot be seen.")
+        inner = self.resolve(value)
+        if isinstance(inner, Opaque):
+            return (
+                inner
+                if self._is_function_like(value)
+                else _out_of_sight(f"`{_short(node)}` holds `{_short(value)}`.")
+            )
+        if inner.home is not None or inner.also:
+            return _out_of_sight(f"`{_short(node)}` holds `{_short(value)}`, which others may use.")
+        if not all(self._is_called_back(use) for use in uses if use not in stores):
+            return _out_of_sight(f"`{_short(node)}` is used in other ways as well.")
+        return _held(inner, node.attr)
+
+    def _value_of(self, store: ast.Attribute, owner: ast.ClassDef) -> ast.expr | None:
+        """What a method of the class assigns to an attribute of `self`."""
+        if not isinstance(store.value, ast.Name) or owner_of_self(store.value, self._module) is not owner:
+            return None
+        match self._module.parents[store]:
+            case ast.Assign(targets=[_], value=value) | ast.AnnAssign(value=ast.expr() as value):
+                return value
+        return None
+
+    # Results of calls.
+
+    def _result(self, node: ast.Call) -> Resolved | Opaque:
+        if self._module.origins(node.func) == {"numpy.vectorize"}:
+            return Opaque("BC102", "NumPy's `vectorize` converts its arguments itself.", arrays="numpy")
+        unseen = _out_of_sight(f"The callback is the result of a call: `{_short(node)}`.")
+        factory = self.resolve(node.func)
+        if isinstance(factory, Opaque) or not factory.is_plain or factory.holders:
+            return unseen
+        function = factory.function
+        returned = self._returned(function) if isinstance(function, ast.FunctionDef) else None
+        if returned is None or isinstance(function, ast.Lambda):
+            return unseen
+        inner = self.resolve(returned)
+        if isinstance(inner, Opaque):
+            return inner if inner.code != "BC101" else unseen
+        if inner.home is not None or inner.also:
+            return unseen
+        if not self._makes_callbacks(function):
+            return _out_of_sight(
+                f"`{function.name}`, which makes the callback, is used in other ways as well."
+            )
+        is_local = self._module.enclosing_function(function) is not None and factory.owner is None
+        return inner if is_local else _held(inner, function.name)
+
+    def _returned(self, factory: ast.FunctionDef) -> ast.expr | None:
+        """What a function returns, if that is one thing; a cache around it changes nothing."""
+        if is_generator(factory):
+            return None
+        for decorator in factory.decorator_list:
+            origins = self._module.origins(decorator.func if isinstance(decorator, ast.Call) else decorator)
+            is_bound = isinstance(decorator, ast.Name) and decorator.id in ("staticmethod", "classmethod")
+            if not is_bound and not (origins and origins <= _CACHES):
+                return None
+        returns = own_returns(factory)
+        return returns[0].value if len(returns) == 1 else None
+
+
+def _held(inner: Resolved, name: str) -> Resolved:
+    """A callback that a global name or an attribute leads to."""
+    return dataclasses.replace(inner, holders=(*inner.holders, name))
 
 
 def _short(node: ast.expr) -> str:
@@ -185,24 +484,12 @@ def _short(node: ast.expr) -> str:
     return text if len(text) <= 50 else text[:47] + "..."
 
 
-def _out_of_sight(reason: str) -> Opaque:
-    return Opaque("BC101", reason, "It gets JAX arrays, as before.")
+def _coroutine(node: ast.expr) -> Opaque:
+    return Opaque("BC109", f"`{_short(node)}` is a coroutine function.", "JAX callbacks are plain functions.")
 
 
-def _imported(node: ast.expr, origins: frozenset[str], imported: Imported | None) -> Resolved | Opaque:
-    found = imported(origins) if imported is not None else None
-    if isinstance(found, Definition):
-        if isinstance(found.function, ast.AsyncFunctionDef):
-            return Opaque(
-                "BC109", f"`{_short(node)}` is a coroutine function.", "JAX callbacks are plain functions."
-            )
-        return Resolved(found.function, node, home=found)
-    if isinstance(found, Unseen):
-        where = (
-            "has no single definition there" if found.is_defined else "its definition cannot be seen there"
-        )
-        return _out_of_sight(f"`{_short(node)}` is imported from this project, and {where}.")
-    return _library(node, found.origins if isinstance(found, Library) else origins)
+def _out_of_sight(reason: str, way_out: str = "") -> Opaque:
+    return Opaque("BC101", reason, way_out or "It gets JAX arrays, as before.")
 
 
 def _library(node: ast.expr, origins: frozenset[str]) -> Opaque:
@@ -218,133 +505,4 @@ def _library(node: ast.expr, origins: frozenset[str]) -> Opaque:
         return _out_of_sight(f"`{_short(node)}` is imported {where}.")
     return Opaque(
         "BC102", f"`{name}` may compute with its argument's own methods.", "It gets JAX arrays, as before."
-    )
-
-
-def _is_partial(node: ast.expr, module: Module) -> bool:
-    return (
-        isinstance(node, ast.Call)
-        and bool(o := module.origins(node.func))
-        and o <= PARTIAL
-        and bool(node.args)
-    )
-
-
-def _partial(
-    node: ast.Call,
-    module: Module,
-    callbacks: frozenset[ast.expr],
-    overridden: Overridden,
-    imported: Imported | None,
-) -> Resolved | Opaque:
-    blurred = any(isinstance(argument, ast.Starred) for argument in node.args) or any(
-        keyword.arg is None for keyword in node.keywords
-    )
-    if blurred or isinstance(node.args[0], ast.Lambda):
-        return _out_of_sight(f"What `{_short(node)}` binds cannot be seen.")
-    inner = resolve(node.args[0], module, callbacks, overridden, imported)
-    if isinstance(inner, Opaque):
-        return (
-            dataclasses.replace(inner, arrays="jax") if inner.arrays == "numpy" and node.keywords else inner
-        )
-    if inner.via is not None or inner.bound.positional or inner.bound.keywords:
-        return _out_of_sight("A partial of a partial is left as it is.")
-    bound = Bound(len(node.args) - 1, frozenset(k.arg for k in node.keywords if k.arg))
-    return dataclasses.replace(inner, bound=bound)
-
-
-def _name(
-    node: ast.Name,
-    module: Module,
-    callbacks: frozenset[ast.expr],
-    overridden: Overridden,
-    imported: Imported | None,
-) -> Resolved | Opaque:
-    found = module.bindings(node)
-    if not found:
-        return _out_of_sight(f"`{node.id}` is not defined in this file.")
-    if len(found) > 1:
-        return Opaque(
-            "BC114",
-            f"`{node.id}` is bound in {len(found)} places, so which one is called cannot be seen.",
-            "Give each definition a name of its own.",
-        )
-    binding = found[0]
-    match binding.node:
-        case ast.AsyncFunctionDef():
-            return Opaque(
-                "BC109", f"`{node.id}` is a coroutine function.", "JAX callbacks are plain functions."
-            )
-        case ast.FunctionDef():
-            if module.enclosing_class(binding.node) is not None:
-                return _out_of_sight(f"`{node.id}` is used in the body of its class.")
-            return Resolved(binding.node, node)
-    if binding.kind is BindingKind.PARAMETER:
-        return _out_of_sight(f"`{node.id}` is a parameter, so any function may arrive.")
-    if binding.kind is BindingKind.ASSIGNMENT and binding.value is not None:
-        return _variable(node, binding.value, module, callbacks, overridden, imported)
-    return _out_of_sight(f"`{node.id}` is a variable whose value cannot be seen.")
-
-
-def _variable(
-    node: ast.Name,
-    value: ast.expr,
-    module: Module,
-    callbacks: frozenset[ast.expr],
-    overridden: Overridden,
-    imported: Imported | None,
-) -> Resolved | Opaque:
-    home = module.home(node.id, module.scopes[node])
-    assert home is not None
-    if isinstance(value, ast.Lambda) or _is_partial(value, module):
-        if all(use in callbacks for use in module.references(node.id, home)):
-            inner = resolve(value, module, callbacks, overridden, imported)
-            return dataclasses.replace(inner, via=node.id) if isinstance(inner, Resolved) else inner
-        return _out_of_sight(f"`{node.id}` is used in other ways as well.")
-    return _out_of_sight(f"`{node.id}` holds `{_short(value)}`.")
-
-
-def _attribute(
-    node: ast.Attribute, base: ast.Name, module: Module, overridden: Overridden
-) -> Resolved | Opaque:
-    owner = owner_of_self(base, module)
-    through_class = False
-    if owner is None:
-        binding = module.sole_binding(base)
-        if binding is None or not isinstance(binding.node, ast.ClassDef):
-            return _out_of_sight(f"`{_short(node)}` is an attribute of an object that cannot be seen.")
-        owner, through_class = binding.node, True
-    methods = [
-        i for i in owner.body if isinstance(i, ast.FunctionDef | ast.AsyncFunctionDef) and i.name == node.attr
-    ]
-    stored = any(not isinstance(use.ctx, ast.Load) for use in module.attributes[node.attr])
-    bound_otherwise = stored or len(module.opened[owner].bindings.get(node.attr, [])) != 1
-    if len(methods) != 1 or bound_otherwise or not isinstance(methods[0], ast.FunctionDef):
-        return _out_of_sight(f"`{_short(node)}` is no plain method of class `{owner.name}`.")
-    if overridden(owner, node.attr):
-        return Opaque(
-            "BC114",
-            f"`{node.attr}` is overridden or replaced, in this file or another of the project.",
-            "Each override gets JAX arrays.",
-            definition=methods[0],
-        )
-    return _method(node, owner, methods[0], through_class)
-
-
-def _method(
-    node: ast.Attribute, owner: ast.ClassDef, method: ast.FunctionDef, through_class: bool
-) -> Resolved | Opaque:
-    kinds = {d.id for d in method.decorator_list if isinstance(d, ast.Name)}
-    static, of_class = "staticmethod" in kinds, "classmethod" in kinds
-    if through_class and not (static or of_class):
-        return _out_of_sight(f"`{_short(node)}` is an unbound method.")
-    return Resolved(method, node, owner=owner, implicit=0 if static else 1)
-
-
-def plain_decorators(function: FunctionNode) -> bool:
-    """Whether a function's decorators leave its signature and result alone."""
-    if isinstance(function, ast.Lambda):
-        return True
-    return all(
-        isinstance(d, ast.Name) and d.id in ("staticmethod", "classmethod") for d in function.decorator_list
     )

@@ -11,6 +11,7 @@ from codemods.groups import Adapted, Context, Findings, Group, conversion
 from codemods.model import Diagnostic
 from codemods.names import parameters
 from codemods.plans import Conversion, ReturnForm, SiblingPlan
+from codemods.wrappers import binding_decorator
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -80,14 +81,13 @@ class Siblings:
                 raise Adapted(
                     Diagnostic("BC115", "A static method of a nested class has no name to call it by.")
                 )
-        kinds = {d.id for d in function.decorator_list if isinstance(d, ast.Name)}
         return _Place(
             function,
             callee,
             frozenset(called),
             function.name,
             resolved.implicit,
-            decorator=next(iter(kinds), None),
+            decorator=binding_decorator(function),
         )
 
     def _imported(self, group: Group) -> _Place:

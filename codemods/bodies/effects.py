@@ -279,7 +279,7 @@ class Effects:
 
     def _method(self, base: ast.Name, name: str) -> FunctionLike | None:
         owner = owner_of_self(base, self.module)
-        if owner is None or _is_class_itself(base, self.module) or self.overridden(owner, name):
+        if owner is None or is_class_itself(base, self.module) or self.overridden(owner, name):
             return None
         found = [i for i in owner.body if isinstance(i, ast.FunctionDef) and i.name == name]
         return _plain(found[0]) if len(found) == 1 else None
@@ -313,7 +313,7 @@ def owner_of_self(base: ast.Name, module: Module) -> ast.ClassDef | None:
     return owner
 
 
-def _is_class_itself(base: ast.Name, module: Module) -> bool:
+def is_class_itself(base: ast.Name, module: Module) -> bool:
     """Whether `base` is the `cls` of a class method, through which a plain function is not bound."""
     binding = module.sole_binding(base)
     function = binding.scope.node if binding else None

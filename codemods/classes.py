@@ -1,0 +1,101 @@
+"""Where a class of the module gets a method from: its own body, or that of a base class in sight."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Final
+
+from codemods.names import BindingKind, Module
+
+# Bases that bring no method which a callback could be, and do not change how methods are looked up.
+_NEUTRAL: Final = frozenset({"abc.ABC", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol"})
+_UNUSUAL: Final = frozenset({"__getattribute__", "__new__", "__class__"})
+
+
+class _Unseen:
+    """A base class that is out of sight."""
+
+
+_Base = ast.ClassDef | _Unseen
+
+
+def method_of(owner: ast.ClassDef, name: str, module: Module) -> tuple[ast.ClassDef, ast.FunctionDef] | None:
+    """The method that instances of `owner` itself have under a name, and the class that defines it.
+
+    None where no class in sight defines it, where it is no plain method, or where a base out of sight comes
+    first and may define it.
+    """
+    for found in _order(owner, module, frozenset()):
+        if isinstance(found, _Unseen):
+            return None
+        bindings = module.opened[found].bindings.get(name, [])
+        if bindings:
+            node = bindings[0].node
+            is_plain = len(bindings) == 1 and isinstance(node, ast.FunctionDef)
+            return (found, node) if is_plain and isinstance(node, ast.FunctionDef) else None
+    return None
+
+
+def class_of_instance(node: ast.Name, module: Module) -> ast.ClassDef | None:
+    """The class of an object that is made once, by calling a class in sight; None for any other."""
+    binding = module.sole_binding(node)
+    if binding is None or binding.kind is not BindingKind.ASSIGNMENT:
+        return None
+    if not isinstance(binding.value, ast.Call) or not isinstance(binding.value.func, ast.Name):
+        return None
+    made = module.sole_binding(binding.value.func)
+    if made is None or not isinstance(made.node, ast.ClassDef):
+        return None
+    every = _order(made.node, module, frozenset())
+    return made.node if all(isinstance(c, ast.ClassDef) and _is_usual(c, module) for c in every) else None
+
+
+def _is_usual(owner: ast.ClassDef, module: Module) -> bool:
+    """Whether calling a class makes an instance of it, which looks its attributes up as objects do."""
+    decorators = {module.origin(d.func if isinstance(d, ast.Call) else d) for d in owner.decorator_list}
+    return (
+        not owner.keywords
+        and decorators <= {"dataclasses.dataclass"}
+        and not _UNUSUAL & module.opened[owner].bindings.keys()
+    )
+
+
+def _order(owner: ast.ClassDef, module: Module, active: frozenset[ast.ClassDef]) -> list[_Base]:
+    """The order in which Python looks a method up; what is behind a base out of sight says nothing."""
+    if owner in active:
+        return [owner, _Unseen()]
+    bases = [base for node in owner.bases if (base := _base(node, module)) is not None]
+    chains: list[list[_Base]] = [
+        [base] if isinstance(base, _Unseen) else _order(base, module, active | {owner}) for base in bases
+    ]
+    return [owner, *_merged([*chains, list(bases)])]
+
+
+def _merged(chains: Sequence[list[_Base]]) -> list[_Base]:
+    """The C3 merge; it ends at a contradiction, which Python rejects when it runs the class."""
+    left, order = [chain for chain in chains if chain], list[_Base]()
+    while left:
+        head = next((c[0] for c in left if not any(c[0] in other[1:] for other in left)), None)
+        if head is None:
+            return [*order, _Unseen()]
+        order.append(head)
+        left = [rest for c in left if (rest := c[1:] if c[0] is head else c)]
+    return order
+
+
+def _base(node: ast.expr, module: Module) -> _Base | None:
+    """A base class; None for one that defines nothing of interest."""
+    if isinstance(node, ast.Subscript):
+        node = node.value
+    if isinstance(node, ast.Starred) or (module.origins(node) and not module.origins(node) <= _NEUTRAL):
+        return _Unseen()
+    if module.origins(node):
+        return None
+    if isinstance(node, ast.Name):
+        binding = module.sole_binding(node)
+        if binding is not None and isinstance(binding.node, ast.ClassDef):
+            return binding.node
+        if node.id == "object" and not module.bindings(node):
+            return None
+    return _Unseen()
