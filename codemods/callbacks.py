@@ -11,7 +11,7 @@ from typing import Final
 from codemods.apis import Api
 from codemods.arguments import Blurred, Supplied, supplied
 from codemods.bodies import BodyReport, analyse
-from codemods.checks import check_definition, check_keys, check_writes
+from codemods.checks import check_definition, check_keys, check_replaced, check_writes
 from codemods.copies import why_copied
 from codemods.definitions import Definitions, Found
 from codemods.free_names import FreeNames
@@ -250,6 +250,9 @@ class Planner:
         home = group.resolved.home
         module, path = (self.module, self.source.path) if home is None else (home.module, Path(home.file))
         check_definition(group, module, lambda origins: self.imported.follow(origins, path))
+        check_replaced(
+            group, module, self.overridden if home is None else Overrides(module, path, self.project)
+        )
         return self._follow(group)
 
     def _follow(self, group: Group) -> Findings:

@@ -10,6 +10,7 @@ from codemods.bodies import Use
 from codemods.groups import Adapted, Findings, Group
 from codemods.model import Diagnostic, Options
 from codemods.names import FunctionNode, Module
+from codemods.overrides import Overrides
 from codemods.returns import is_generator
 from codemods.wrappers import Imported, opaque_decorators
 
@@ -41,6 +42,16 @@ def check_definition(group: Group, module: Module, imported: Imported) -> None:
     _check_position(group)
 
 
+def check_replaced(group: Group, module: Module, overrides: Overrides) -> None:
+    """What replaces a callback at run time must go on to get what the callback gets."""
+    function = group.function
+    if not isinstance(function, ast.FunctionDef) or module.scopes[function] is not module.root:
+        return
+    if overrides.of_function(function.name):
+        reason = f"`{function.name}` is replaced somewhere in the project, as `mock.patch` does."
+        raise Adapted(Diagnostic("BC114", reason, "Whatever stands for it gets JAX arrays, as before."))
+
+
 def _outermost(function: FunctionNode) -> ast.expr | None:
     decorators: list[ast.expr] = getattr(function, "decorator_list", [])
     return decorators[0] if decorators else None
@@ -54,7 +65,7 @@ def _of_decorator(name: str, decorator: ast.expr, module: Module) -> Diagnostic:
     library = origin.partition(".")[0]
     if origin in _CACHES:
         return Diagnostic(
-            "BC107", f"{shown}, which looks its arguments up.", "It gets JAX arrays, as before."
+            "BC107", f"{shown}, which looks results up by argument.", "It gets JAX arrays, as before."
         )
     if library in ("jax", "equinox"):
         return Diagnostic("BC107", f"{shown}, which computes in JAX.", "It gets JAX arrays, as before.")

@@ -57,7 +57,7 @@ class InPlace:
         for name in sorted({name for _, r in group.calls for name in r.holders if name != r.via}):
             if not self._free_to_change(name):
                 reason = f"`{name}`, which leads to the callback, may be used by others."
-                raise Adapted(Diagnostic("BC101", reason, "Give it a private name, or call back a `def`."))
+                raise Adapted(Diagnostic("BC101", reason, "Give it a private name, or pass `--public`."))
 
     def _method_in_place(self, name: str, references: set[ast.expr], owner: ast.ClassDef) -> bool:
         by_name = self.context.module.references(name, self.context.module.opened[owner])

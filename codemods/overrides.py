@@ -28,14 +28,21 @@ class Overrides:
     def __call__(self, owner: ast.ClassDef, name: str) -> bool:
         """Whether `self.name` in a method of `owner` may be another function than the one in `owner`."""
         if _is_mangled(name):
-            return name in self._own.stored
+            return name in self._own.stored | self._own.patched
         try:
             return any(
-                name in uses.stored or any(self._replaces(file, found, owner, name) for found in uses.classes)
+                name in uses.stored | uses.patched
+                or any(self._replaces(file, found, owner, name) for found in uses.classes)
                 for file, uses in self._files(name)
             )
         except RecursionError:  # a chain of classes too long to follow
             return True
+
+    def of_function(self, name: str) -> bool:
+        """Whether a function of the module may be replaced at run time, by a test for example."""
+        if name in self._own.patched:
+            return True
+        return self._project is not None and self._project.replaced(name, self._path)
 
     def _replaces(self, file: str, found: ClassUse, owner: ast.ClassDef, name: str) -> bool:
         if file == _HERE and found.line == owner.lineno:

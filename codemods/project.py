@@ -29,6 +29,11 @@ _LARGEST_READ: Final = 32_000_000
 # How many bytes of parsed modules are remembered from one migrated file to the next. A byte of source takes
 # some hundred bytes once it is parsed.
 _REMEMBERED: Final = 500_000
+# What a file must have, beside a name, to put something else in its place: a helper that patches, or an
+# assignment to an attribute or an element.
+_PATCHING: Final = (
+    rb"(?i:set|del|patch|mock|spy|stub|swap|replac|overrid)|\.\s*%b\s*(?::[^=\n]+)?=[^=]|\]\s*="
+)
 # `from . import …` up to a name, in a file or in the lines of a notebook; comments may be anything.
 _FROM_PACKAGE: Final = (
     rb"from[\s\\]*\.[\s\\.]*import\b"
@@ -89,6 +94,13 @@ class Project:
             for _, other in self._uses_of(name, likely, path)
         ) or any(
             (module, "*") in other.taken for _, other in self.others(module, path) if "*" in other.imported
+        )
+
+    def replaced(self, name: str, path: Path) -> bool:
+        """Whether another file may put something else where a module has `name`, as tests do."""
+        return any(
+            name in other.patched | other.stored
+            for _, other in self._uses_of(name, self._patching(name), path)
         )
 
     def others(self, name: str, path: Path) -> Iterator[tuple[str, FileUses]]:
@@ -206,6 +218,12 @@ class Project:
         return frozenset(
             self._contents.spelling(os.fsencode(name))
         )  # a file's name, so a module's, may be no text
+
+    @functools.cache  # noqa: B019
+    def _patching(self, name: str) -> frozenset[str]:
+        """The files that may replace `name` in a module."""
+        pattern = re.compile(_PATCHING % re.escape(os.fsencode(name)))
+        return frozenset(self._contents.matching(pattern, self._spelling(name)))
 
     @functools.cache  # noqa: B019
     def _from_packages(self, name: str) -> frozenset[str]:

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final, Literal
 
 from codemods import hostlib
-from codemods.bodies.effects import is_class_itself, owner_of_self
-from codemods.classes import class_of_instance, method_of
+from codemods.bodies.effects import is_class_itself, owner_of, owner_of_self
+from codemods.classes import method_of
 from codemods.definitions import Definition, Library, Unseen
 from codemods.names import Binding, BindingKind, Module
+from codemods.overrides import Overrides
 from codemods.returns import is_generator, own_returns
 from codemods.sites import PARTIAL, CallSite, Site, Unresolved, ValueUse, incomplete
 from codemods.wrappers import Imported, binding_decorator
 
 Arrays = Literal["numpy", "jax"]
-Overridden = Callable[[ast.ClassDef, str], bool]
-"""Takes a class and a method's name, and says whether `self` may have another method of that name."""
 
 _CACHES: Final = frozenset({"functools.cache", "functools.lru_cache"})
 
@@ -28,7 +27,6 @@ _KINDS: Final[dict[type[ast.expr], str]] = {
     ast.BoolOp: "a choice by `and` or `or`",
     ast.Call: "the result of a call",
     ast.Constant: "a constant",
-    ast.IfExp: "a conditional expression",
     ast.NamedExpr: "an assignment expression",
     ast.Subscript: "an element of a container",
 }
@@ -87,7 +85,7 @@ class Opaque:
 
 
 def settle_vectorized(
-    sites: Sequence[Site], module: Module, overridden: Overridden, imported: Imported | None = None
+    sites: Sequence[Site], module: Module, overridden: Overrides, imported: Imported | None = None
 ) -> list[Site]:
     """The same sites, each `vectorized=` told to be the old option or an argument of the callback.
 
@@ -130,7 +128,7 @@ def _takes_vectorized(
     node: ast.expr | None,
     module: Module,
     callbacks: frozenset[ast.expr],
-    overridden: Overridden,
+    overridden: Overrides,
     imported: Imported | None,
 ) -> bool | None:
     """Whether a callback has a parameter for the keyword `vectorized`; None when it is out of sight."""
@@ -173,7 +171,7 @@ def resolve(
     node: ast.expr,
     module: Module,
     callbacks: frozenset[ast.expr],
-    overridden: Overridden,
+    overridden: Overrides,
     imported: Imported | None = None,
 ) -> Resolved | Opaque:
     """Follows a callback expression to its definition; `callbacks` are the callbacks of all call sites."""
@@ -185,7 +183,7 @@ class _Resolver:
         self,
         module: Module,
         callbacks: frozenset[ast.expr],
-        overridden: Overridden,
+        overridden: Overrides,
         imported: Imported | None,
     ) -> None:
         self._module, self._callbacks = module, callbacks
@@ -220,7 +218,8 @@ class _Resolver:
                 return self._result(node)
             case ast.IfExp():
                 return _out_of_sight(
-                    f"The callback is one of two: `{_short(node)}`.", "Give each a call of its own."
+                    f"The callback is a conditional expression: `{_short(node)}`.",
+                    "Give each of the two a call of its own to have it rewritten.",
                 )
         kind = _KINDS.get(type(node), "an expression")
         return _out_of_sight(f"The callback is {kind}: `{_short(node)}`.")
@@ -363,16 +362,12 @@ class _Resolver:
     # Attributes.
 
     def _attribute(self, node: ast.Attribute, base: ast.Name) -> Resolved | Opaque:
-        owner, through_class = owner_of_self(base, self._module), is_class_itself(base, self._module)
-        if owner is None:
-            binding = self._module.sole_binding(base)
-            if binding is not None and isinstance(binding.node, ast.ClassDef):
-                owner, through_class = binding.node, True
-            else:
-                owner = class_of_instance(base, self._module)
-        if owner is None:
+        owner = owner_of(base, self._module)
+        binding = self._module.sole_binding(base)
+        is_global = binding is not None and binding.scope is self._module.root
+        if owner is None or (is_global and self._overridden.of_function(base.id)):
             return _out_of_sight(f"`{_short(node)}` is an attribute of an object that cannot be seen.")
-        return self._method(node, owner, through_class=through_class)
+        return self._method(node, owner, through_class=is_class_itself(base, self._module))
 
     def _inherited(self, node: ast.Attribute) -> Resolved | Opaque:
         """A method of `super()`, where no class overrides it."""

@@ -16,6 +16,10 @@ _AS_CODE: Final = re.compile(r"\.([^\W\d]\w*)|([^\W\d]\w*)\(")
 # Lines of which every word may be code: imports, and examples as an interpreter shows them.
 _IMPORT: Final = re.compile(r"^[ \t]*(?:from\s.*import\s|import\s).*$", re.MULTILINE)
 _EXAMPLE: Final = re.compile(r"^[ \t]*(?:>>>|\.\.\.)\s.*$", re.MULTILINE)
+# `setattr`, `monkeypatch.setattr`, `patch`, `mock.patch.object`, `mocker.spy`, and helpers called alike.
+_PATCHER: Final = re.compile(
+    r"set|del|patch|mock|object|multiple|spy|stub|swap|replac|overrid", re.IGNORECASE
+)
 _BUILTINS: Final = frozenset(dir(builtins))
 
 
@@ -47,6 +51,7 @@ class FileUses:
         last part alone, empty where the import names none.
       attributes: every attribute that it reads or assigns.
       stored: the attributes that it assigns or deletes, but for those on `self` in a class.
+      patched: the names that it replaces by name, as `mock.patch` and `setattr` do.
       spelled: the names that its strings spell as code may.
       declared: the functions and methods of a stub, which say the same as the module's own.
       classes: its classes, nested ones too.
@@ -56,6 +61,7 @@ class FileUses:
     taken: frozenset[tuple[str, str]] = frozenset()
     attributes: frozenset[str] = frozenset()
     stored: frozenset[str] = frozenset()
+    patched: frozenset[str] = frozenset()
     spelled: frozenset[str] = frozenset()
     declared: frozenset[str] = frozenset()
     classes: tuple[ClassUse, ...] = ()
@@ -67,8 +73,8 @@ def everything(data: bytes) -> FileUses:
     taken = {("", word) for word in words}
     if b"*" in data:
         taken |= {(word, "*") for word in words}
-        return FileUses(words | {"*"}, frozenset(taken), words, frozenset(), words)
-    return FileUses(words, frozenset(taken), words, frozenset(), words)
+        words |= {"*"}
+    return FileUses(words, frozenset(taken), words - {"*"}, spelled=words - {"*"})
 
 
 def names_in_text(text: str) -> Iterable[str]:
@@ -91,6 +97,7 @@ def read_uses(tree: ast.Module, *, stub: bool = False) -> FileUses:
     reader = _Reader()
     for node in ast.walk(tree):
         reader.read(node)
+        reader.read_patch(node)
     return reader.found(stub)
 
 
@@ -101,6 +108,7 @@ class _Reader:
         self.taken: set[tuple[str, str]] = set()
         self.attributes: set[str] = set()
         self.stored: list[ast.Attribute] = []
+        self.patched: set[str] = set()
         self.spelled: set[str] = set()
         self.docstrings: set[ast.Constant] = set()
         self.functions: set[str] = set()
@@ -133,6 +141,16 @@ class _Reader:
             case ast.ClassDef():
                 self.classes.append(node)
 
+    def read_patch(self, node: ast.AST) -> None:
+        """`mock.patch("module.name")`, `setattr(module, "name", …)`, `patch.multiple(module, name=…)`."""
+        match node:
+            case ast.Call() if _PATCHER.search(next(iter(_last_names(node.func)), "")):
+                texts = [text for argument in node.args[:2] for text in _constant_parts(argument)]
+                self.patched.update(text.rpartition(".")[2] for text in texts)
+                self.patched.update(keyword.arg for keyword in node.keywords if keyword.arg)
+            case ast.Subscript(slice=ast.Constant(value=str(name)), ctx=ast.Store() | ast.Del()):
+                self.patched.add(name)
+
     def _text(self, text: str) -> None:
         names = names_in_text(text)
         self.spelled.update(names)
@@ -155,6 +173,7 @@ class _Reader:
             frozenset(self.taken),
             frozenset(self.attributes),
             frozenset(node.attr for node in self.stored if id(node) not in own),
+            frozenset(self.patched),
             frozenset(self.spelled),
             frozenset(self.functions) if stub else frozenset(),
             tuple(self._class(node) for node in self.classes),
@@ -240,3 +259,9 @@ def _last_names(node: ast.expr) -> Iterable[str]:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return (name,)
     return ()
+
+
+def _constant_parts(node: ast.expr) -> Iterable[str]:
+    """The texts of a string, or of the constant parts of an f-string."""
+    parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+    return [p.value for p in parts if isinstance(p, ast.Constant) and isinstance(p.value, str)]

@@ -66,9 +66,10 @@ class Calls(Expressions):
         """Pairs a function's parameters with a call's values; where a star blurs them, with the join."""
         arguments = function.args
         positional = [*arguments.posonlyargs, *arguments.args]
-        if isinstance(call.func, ast.Attribute) and positional and len(positional) > 0:
-            yield positional[0], CLEAN
-            positional = positional[1:]
+        implicit = self.implicit_parameters(call.func, function)
+        for parameter in positional[:implicit]:
+            yield parameter, CLEAN
+        positional = positional[implicit:]
         named = {keyword.arg: v for keyword, v in zip(call.keywords, values[len(call.args) :], strict=False)}
         blurred = None in named or any(isinstance(argument, ast.Starred) for argument in call.args)
         everything = join(values)

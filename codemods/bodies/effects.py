@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from codemods import hostlib
 from codemods.bodies.frames import Frame, FunctionLike, Usage
 from codemods.bodies.values import CLEAN, Form, Obstacle, Obstructed, Place, Use, Value, join
+from codemods.classes import class_of_instance, method_of
 from codemods.model import listed
-from codemods.names import BindingKind, Module, Scope, ScopeKind
+from codemods.names import Binding, BindingKind, Module, Scope, ScopeKind
+from codemods.overrides import Overrides
+from codemods.wrappers import binding_decorator
 
 
 class Effects:
@@ -21,7 +24,7 @@ class Effects:
         module: Module,
         parameters: frozenset[str],
         accept: frozenset[str],
-        overridden: Callable[[ast.ClassDef, str], bool],
+        overridden: Overrides,
     ) -> None:
         self.module = module
         self.overridden = overridden
@@ -263,12 +266,12 @@ class Effects:
         return next((f for f in frames(frame) if self.scope_of(f.function) is home), None)
 
     def function_named(self, node: ast.expr, frame: Frame) -> FunctionLike | None:
-        """The function in sight that a callee means: a name, a lambda, or a method of `self`."""
+        """The function in sight that a callee means: a name, a lambda, or a method."""
         if isinstance(node, ast.Lambda):
             return node
         if isinstance(node, ast.Name):
             binding = self.module.sole_binding(node)
-            if binding is None:
+            if binding is None or self._may_be_replaced(binding):
                 return None
             if isinstance(binding.value, ast.Lambda) and binding.kind is BindingKind.ASSIGNMENT:
                 return binding.value
@@ -277,12 +280,29 @@ class Effects:
             return self._method(node.value, node.attr)
         return None
 
+    def _may_be_replaced(self, binding: Binding) -> bool:
+        """Whether something else may stand for a function of the module when it runs, as in a test."""
+        return binding.scope is self.module.root and self.overridden.of_function(binding.name)
+
     def _method(self, base: ast.Name, name: str) -> FunctionLike | None:
-        owner = owner_of_self(base, self.module)
-        if owner is None or is_class_itself(base, self.module) or self.overridden(owner, name):
+        binding = self.module.sole_binding(base)
+        if binding is None or self._may_be_replaced(binding):
             return None
-        found = [i for i in owner.body if isinstance(i, ast.FunctionDef) and i.name == name]
-        return _plain(found[0]) if len(found) == 1 else None
+        owner = owner_of(base, self.module)
+        stored = any(not isinstance(use.ctx, ast.Load) for use in self.module.attributes.get(name, ()))
+        found = method_of(owner, name, self.module) if owner is not None and not stored else None
+        if found is None or self.overridden(found[0], name):
+            return None
+        kind = binding_decorator(found[1])
+        return found[1] if len(found[1].decorator_list) == (kind is not None) else None
+
+    def implicit_parameters(self, callee: ast.expr, function: FunctionLike) -> int:
+        """How many parameters of a function an attribute binds: 1 for `self` and `cls`."""
+        if not isinstance(callee, ast.Attribute) or self.module.enclosing_class(function) is None:
+            return 0
+        kind = binding_decorator(function)
+        through_class = isinstance(callee.value, ast.Name) and is_class_itself(callee.value, self.module)
+        return 1 if kind == "classmethod" or (kind is None and not through_class) else 0
 
     def match_parameters(
         self, function: FunctionLike, values: Sequence[Value], call: ast.Call
@@ -294,6 +314,16 @@ def frames(frame: Frame | None) -> Iterator[Frame]:
     while frame is not None:
         yield frame
         frame = frame.parent
+
+
+def owner_of(base: ast.Name, module: Module) -> ast.ClassDef | None:
+    """The class in sight whose attribute `base.name` is: of `self`, of a class, or of an object made once."""
+    owner = owner_of_self(base, module)
+    if owner is None:
+        binding = module.sole_binding(base)
+        named = binding.node if binding is not None else None
+        owner = named if isinstance(named, ast.ClassDef) else class_of_instance(base, module)
+    return owner
 
 
 def owner_of_self(base: ast.Name, module: Module) -> ast.ClassDef | None:
@@ -314,8 +344,10 @@ def owner_of_self(base: ast.Name, module: Module) -> ast.ClassDef | None:
 
 
 def is_class_itself(base: ast.Name, module: Module) -> bool:
-    """Whether `base` is the `cls` of a class method, through which a plain function is not bound."""
+    """Whether `base` is a class, or the `cls` of a class method: a plain function is not bound through it."""
     binding = module.sole_binding(base)
+    if binding is not None and isinstance(binding.node, ast.ClassDef):
+        return True
     function = binding.scope.node if binding else None
     decorators = function.decorator_list if isinstance(function, ast.FunctionDef) else []
     return any(isinstance(d, ast.Name) and d.id == "classmethod" for d in decorators)

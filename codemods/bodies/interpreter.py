@@ -62,7 +62,7 @@ def analyse(
     arguments: Mapping[str, Argument],
     module: Module,
     accept: frozenset[str] = frozenset(),
-    overridden: Callable[[ast.ClassDef, str], bool] | None = None,
+    overridden: Overrides | None = None,
 ) -> BodyReport:
     """Analyses `function` for the parameters that call sites supply; `accept` names codes to let pass."""
     interpreter = Interpreter(module, frozenset(arguments), accept, overridden or Overrides(module))

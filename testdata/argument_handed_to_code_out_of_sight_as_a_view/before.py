@@ -8,7 +8,8 @@ class Solver:
         return np.asarray(a) * np.float32(2) + np.asarray(d)
 
 
-solver = Solver()
+SOLVERS = {"default": Solver()}
+solver = SOLVERS["default"]
 
 
 def _host(a, d):

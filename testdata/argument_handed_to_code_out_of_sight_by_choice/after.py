@@ -15,7 +15,8 @@ class Solver:
         return np.asarray(a) * np.float32(2) + np.asarray(d)
 
 
-solver = Solver()
+SOLVERS = {"default": Solver()}
+solver = SOLVERS["default"]
 
 
 def _host(ctx, out, a, b, c, d, scale=2.0):

@@ -410,9 +410,8 @@ def test_writing_into_a_view_is_noted(text: str):
         row("a thread", "threading.Thread(target=g, args=(x,)).start()\nreturn 0"),
         row("an argument that is called", "return x()"),
         row(
-            "through a class, where nothing is bound",
-            "class C:\n    def h(v):\n        return np.sum(v)\n    @classmethod\n"
-            "    def f(cls, x):\n        return cls.h(x)",
+            "through a base class out of sight",
+            "class C(B):\n    def f(self, x):\n        return self.h(x)",
         ),
     ],
 )

@@ -54,6 +54,7 @@ def go(x):
 """
 REWRITTEN, ADAPTED = ("rewritten", None), ("adapted", "BC114")
 SIBLING = ("rewritten", "BC001")
+PATCHED = ("adapted", "BC114")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -347,11 +348,11 @@ PROJECTS = {
     ),
     "used in a notebook that cannot be read": using("{_host", SIBLING, path="try.ipynb"),
     "patched by its dotted name": using(
-        "from unittest import mock\n\nPATCH = mock.patch('core._host', abs)\n", SIBLING, path="test_core.py"
+        "from unittest import mock\n\nPATCH = mock.patch('core._host', abs)\n", PATCHED, path="test_core.py"
     ),
     "patched by its name in an f-string": using(
         "from unittest import mock\nimport core\n\nPATCH = mock.patch(f'{core.__name__}._host', abs)\n",
-        SIBLING,
+        PATCHED,
         path="test_core.py",
     ),
     "imported by code in a string": using(
@@ -684,7 +685,18 @@ PROJECTS |= {
     "imported callback with a decorator": calling(
         f"from kernels import sine\n{CALLS_SINE}",
         DECORATED,
+        kernels=SINE.replace("def", "def keep(f):\n    return [f][0]\n\n@keep\ndef", 1),
+    ),
+    "imported callback with a decorator that hands all on": calling(
+        f"from kernels import sine\n{CALLS_SINE}",
+        SIBLING,
         kernels=SINE.replace("def", "def keep(f):\n    return f\n\n@keep\ndef", 1),
+    ),
+    "imported callback with an imported decorator that hands all on": calling(
+        f"from kernels import sine\n{CALLS_SINE}",
+        SIBLING,
+        kernels=SINE.replace("def", "from tools import keep\n\n@keep\ndef", 1),
+        tools="def keep(f):\n    def inner(*args):\n        return f(*args)\n    return inner\n",
     ),
     "imported callback that uses JAX": calling(
         f"from kernels import sine\n{CALLS_SINE}",

@@ -9,7 +9,7 @@ import pytest
 
 from codemods.names import Module, read
 from codemods.overrides import Overrides
-from codemods.resolve import Opaque, Resolved, plain_decorators, resolve, settle_vectorized
+from codemods.resolve import Opaque, Resolved, resolve, settle_vectorized
 from codemods.sites import CallSite, Unresolved, ValueUse, find
 
 HEADER = """\
@@ -94,6 +94,65 @@ def call(callback: str) -> str:
             11,
             id="a partial of a method",
         ),
+        pytest.param(call("partial(lambda a, x: x, 1)"), 10, id="a partial of a lambda"),
+        pytest.param(f"def f(x): return x\ng = f\n{call('g')}", 10, id="a variable that holds it"),
+        pytest.param(f"def f(x): return x\ng: object = f\n{call('g')}", 10, id="an annotated variable"),
+        pytest.param(f"def f(x): return x\ng = f\nh = g\n{call('h')}", 10, id="a variable of a variable"),
+        pytest.param(
+            "class C:\n    def f(self, x): return x\n    def g(self):\n        h = self.f\n"
+            f"        {call('h')}",
+            11,
+            id="a variable that holds a method",
+        ),
+        pytest.param(
+            "class C:\n    def __init__(self):\n        self.f = lambda x: x\n"
+            f"    def g(self): {call('self.f')}",
+            12,
+            id="an attribute of self that holds it",
+        ),
+        pytest.param(
+            f"class B:\n    def f(self, x): return x\nclass C(B):\n    def g(self): {call('self.f')}",
+            11,
+            id="a method of the base class",
+        ),
+        pytest.param(
+            f"class B:\n    def f(self, x): return x\nclass C(B):\n    def g(self): {call('super().f')}",
+            11,
+            id="a method by super()",
+        ),
+        pytest.param(
+            f"class C:\n    def f(x): return x\n{call('C.f')}", 11, id="a function in a class, by the class"
+        ),
+        pytest.param(
+            f"class C:\n    def f(self, x): return x\nc = C()\n{call('c.f')}",
+            11,
+            id="a method of an object that is made once",
+        ),
+        pytest.param(f"def f(x): return x\ndef f(x): return 1\n{call('f')}", 10, id="the first of two"),
+        pytest.param(
+            "from typing import overload\n@overload\ndef f(x: int): ...\ndef f(x): return x\n" + call("f"),
+            13,
+            id="an overloaded function",
+        ),
+        pytest.param(
+            f"def make(n):\n    def f(x): return x\n    return f\n{call('make(1)')}",
+            11,
+            id="what a factory makes",
+        ),
+        pytest.param(
+            f"def make(n):\n    return lambda x: x\n{call('make(1)')}", 11, id="a lambda of a factory"
+        ),
+        pytest.param(
+            "@functools.cache\ndef make(n):\n    def f(x): return x\n    g = f\n    return g\n"
+            + call("make(1)"),
+            12,
+            id="what a factory with a cache holds in a variable",
+        ),
+        pytest.param(
+            f"def make(n):\n    def f(x): return x\n    return f\ng = make(1)\n{call('g')}",
+            11,
+            id="what a factory made earlier",
+        ),
     ],
 )
 def test_a_definition_in_sight_is_found(text: str, line: int):
@@ -137,6 +196,37 @@ def test_a_definition_in_sight_is_found(text: str, line: int):
             1,
             id="self and a partial",
         ),
+        pytest.param(
+            f"def f(a, b, x, c, d): pass\n{call('partial(partial(f, 1, c=2), 3, d=4)')}",
+            2,
+            {"c", "d"},
+            0,
+            id="a partial of a partial",
+        ),
+        pytest.param(
+            f"def f(a, b, x): pass\ng = partial(f, 1)\n{call('partial(g, 2)')}",
+            2,
+            set(),
+            0,
+            id="a partial of a variable that holds one",
+        ),
+        pytest.param(
+            f"class C:\n    def f(x): return x\n{call('C.f')}", 0, set(), 0, id="nothing through the class"
+        ),
+        pytest.param(
+            f"class C:\n    def f(x): return x\n    @classmethod\n    def g(cls): {call('cls.f')}",
+            0,
+            set(),
+            0,
+            id="nothing through cls",
+        ),
+        pytest.param(
+            f"class C:\n    def f(self, x): return x\nc = C()\n{call('c.f')}",
+            0,
+            set(),
+            1,
+            id="self of an object",
+        ),
     ],
 )
 def test_what_is_bound_is_known(text: str, positional: int, keywords: set[str], implicit: int):
@@ -179,13 +269,6 @@ def test_the_reference_is_what_stands_for_the_function():
             f"def f(x): pass\n{call('partial(f, **k)')}", "BC101", id="a partial that binds double stars"
         ),
         pytest.param(
-            f"def f(a, b, x): pass\n{call('partial(partial(f, 1), 2)')}", "BC101", id="a partial of a partial"
-        ),
-        pytest.param(call("partial(lambda a, x: x, 1)"), "BC101", id="a partial of a lambda"),
-        pytest.param(
-            f"class C:\n    def f(self, x): return x\n{call('C.f')}", "BC101", id="an unbound method"
-        ),
-        pytest.param(
             f"class C:\n    f = g\n    def h(self): {call('self.f')}", "BC101", id="a class's attribute"
         ),
         pytest.param(
@@ -213,7 +296,6 @@ def test_the_reference_is_what_stands_for_the_function():
         pytest.param(call("scipy.optimize.root"), "BC102", id="a function of SciPy"),
         pytest.param(call("np.vectorize(f)"), "BC102", id="a vectorized function"),
         pytest.param(f"async def f(x): return x\n{call('f')}", "BC109", id="a coroutine function"),
-        pytest.param(f"def f(x): return x\ndef f(x): return 1\n{call('f')}", "BC114", id="two definitions"),
         pytest.param(
             f"if a:\n    def f(x): return x\nelse:\n    f = None\n{call('f')}",
             "BC114",
@@ -227,6 +309,61 @@ def test_the_reference_is_what_stands_for_the_function():
             "    def f(self, x): return 1",
             "BC114",
             id="an overridden method",
+        ),
+        pytest.param(
+            "class B:\n    def f(self, x): return x\nclass C(B):\n    def f(self, x): return 1\n"
+            f"    def g(self): {call('super().f')}",
+            "BC114",
+            id="a method by super() that is overridden",
+        ),
+        pytest.param(
+            f"class C(Unseen):\n    def g(self): {call('self.f')}",
+            "BC101",
+            id="a method of a base out of sight",
+        ),
+        pytest.param(
+            f"class B:\n    def f(self, x): return x\nclass C(Unseen, B):\n    def g(self): {call('self.f')}",
+            "BC101",
+            id="a base out of sight comes first",
+        ),
+        pytest.param(
+            "class C:\n    def __init__(self):\n        self.f = lambda x: x\n        self.f(1)\n"
+            f"    def g(self): {call('self.f')}",
+            "BC101",
+            id="an attribute that is called as well",
+        ),
+        pytest.param(
+            f"class C:\n    def __init__(self, f):\n        self.f = f\n    def g(self): {call('self.f')}",
+            "BC101",
+            id="an attribute that holds a parameter",
+        ),
+        pytest.param(
+            "class C:\n    f = None\n    def __init__(self):\n        self.f = lambda x: x\n"
+            f"    def g(self): {call('self.f')}",
+            "BC101",
+            id="an attribute with a default",
+        ),
+        pytest.param(
+            f"def f(x): return x\ng = f\ng(1)\n{call('g')}", "BC101", id="a variable used otherwise"
+        ),
+        pytest.param(f"f = g\ng = f\n{call('f')}", "BC101", id="variables in a circle"),
+        pytest.param(
+            f"def make(n):\n    def f(x): return x\n    return f\nmake(1)(2)\n{call('make(1)')}",
+            "BC101",
+            id="a factory that others call",
+        ),
+        pytest.param(
+            f"def make(n):\n    if n: return g\n    return lambda x: x\n{call('make(1)')}",
+            "BC101",
+            id="a factory of several functions",
+        ),
+        pytest.param(
+            f"@trace\ndef make(n):\n    return lambda x: x\n{call('make(1)')}",
+            "BC101",
+            id="a decorated factory",
+        ),
+        pytest.param(
+            f"def make(n):\n    return n\n{call('make(abs)')}", "BC101", id="what a factory is given"
         ),
     ],
 )
@@ -263,26 +400,6 @@ def test_what_is_not_in_sight_has_a_reason(text: str, code: str):
 def test_only_functions_that_convert_and_keep_nothing_get_numpys_arrays(callback: str, arrays: str):
     found = resolved(call(callback))
     assert isinstance(found, Opaque) and found.arrays == arrays
-
-
-@pytest.mark.parametrize(
-    ("decorators", "plain"),
-    [
-        ("", True),
-        ("@staticmethod", True),
-        ("@classmethod", True),
-        ("@jax.jit", False),
-        ("@functools.cache", False),
-        ("@typechecked", False),
-        ("@staticmethod\n@typechecked", False),
-        ("@wrap()", False),
-    ],
-)
-def test_only_known_decorators_leave_a_function_as_it_is(decorators: str, plain: bool):
-    tree = ast.parse(f"{decorators}\ndef f(x): return x")
-    (function,) = tree.body
-    assert isinstance(function, ast.FunctionDef)
-    assert plain_decorators(function) is plain
 
 
 # ------------------------------------------------------------------------------- vectorized=

@@ -15,12 +15,12 @@ def logged(function):
 
 
 @logged
-def _scaled(x):
-    return np.multiply(x, np.float32(3))
+def _scaled(ctx, out, x):
+    x = np.asarray(x)
+    out[...] = np.multiply(x, np.float32(3))
+    return
 
 
 def main():
     x = jnp.arange(2.0)
-    print(bufcb.buffer_callback(
-        bufcb.adapt(_scaled, arrays="jax"), jax.ShapeDtypeStruct((2,), jnp.float32)
-    )(x).tolist())
+    print(bufcb.buffer_callback(_scaled, jax.ShapeDtypeStruct((2,), jnp.float32))(x).tolist())

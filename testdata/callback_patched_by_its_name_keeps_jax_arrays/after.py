@@ -1,3 +1,4 @@
+import sys
 from unittest import mock
 
 import bufcb
@@ -10,17 +11,14 @@ def _host(x):
     return np.square(x)
 
 
-def _host_into(ctx, out, x):
-    out[...] = _host(np.asarray(x))
-    return
-
-
 def run(x):
-    return bufcb.buffer_callback(_host_into, jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+    return bufcb.buffer_callback(
+        bufcb.adapt(_host, arrays="jax"), jax.ShapeDtypeStruct(x.shape, x.dtype)
+    )(x)
 
 
 def main():
     x = jnp.arange(3.0)
     print(run(x).tolist())
-    with mock.patch(f"{__name__}._host", lambda v: np.negative(v)):
+    with mock.patch.object(sys.modules[__name__], "_host", lambda v: np.negative(v)):
         print(run(x).tolist())

@@ -1,5 +1,4 @@
 import sys
-from unittest import mock
 
 import bufcb
 import jax
@@ -21,7 +20,5 @@ def run(x):
 
 
 def main():
-    x = jnp.arange(3.0)
-    print(run(x).tolist())
-    with mock.patch.object(sys.modules[__name__], "_host", lambda v: np.negative(v)):
-        print(run(x).tolist())
+    print(run(jnp.arange(3.0)).tolist())
+    print(getattr(sys.modules[__name__], "_host")(np.arange(3.0)).tolist())

@@ -1,0 +1,24 @@
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+@functools.lru_cache
+def _polynomial(*coefficients):
+    """The same function for the same coefficients."""
+
+    def evaluate(x):
+        return np.polyval(np.array(coefficients, np.float32), x)
+
+    return evaluate
+
+
+def polynomial(x, *coefficients):
+    spec = jax.ShapeDtypeStruct(x.shape, x.dtype)
+    return jax.pure_callback(_polynomial(*coefficients), spec, x, vmap_method="expand_dims")
+
+
+def main():
+    print(polynomial(jnp.arange(3.0), 1.0, 0.0, 2.0).tolist())
