@@ -232,9 +232,13 @@ def may_change(text: bytes, sites: list[dict]) -> set[int]:
     allowed = {line for site in sites for line in range(site["line"], site["end_line"] + 1)}
     tree = ast.parse(text)
     names = {word for site in sites for word in re.findall(r"\w+", site["callback"])}
-    for node in ast.walk(tree):  # a callback may be held by a variable
-        if isinstance(node, ast.Assign) and {t.id for t in node.targets if isinstance(t, ast.Name)} & names:
-            names |= {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)}
+    for _ in range(3):  # a callback may be held by a variable or an attribute, or returned by a function
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign) and set().union(*map(names_in, node.targets)) & names:
+                names |= names_in(node.value)
+            elif isinstance(node, ast.FunctionDef) and node.name in names:
+                returned = [n.value for n in ast.walk(node) if isinstance(n, ast.Return)]
+                names |= {value.id for value in returned if isinstance(value, ast.Name)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom | ast.Lambda):
             allowed.update(range(node.lineno, node.end_lineno + 1))
@@ -247,6 +251,11 @@ def may_change(text: bytes, sites: list[dict]) -> set[int]:
                 for line in range(inner.lineno, inner.end_lineno + 1)
             )
     return allowed
+
+
+def names_in(node: ast.AST) -> set[str]:
+    names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    return names | {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
 
 
 def is_conversion(node: ast.Assign) -> bool:
