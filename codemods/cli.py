@@ -22,6 +22,7 @@ from codemods.options import (
     format_option,
     help_options,
     input_options,
+    jobs_option,
     migration_options,
     option,
     page_file,
@@ -57,6 +58,7 @@ EXIT_INTERRUPTED: Final = 130
     group="What to do",
     help="Show the changes call site by call site, ask about each, and apply those that are taken.",
 )
+@jobs_option
 @format_option
 @option(
     "--patch",
@@ -88,6 +90,7 @@ def migrate(
     form: Format,
     patch: Path | None,
     html: Path | None,
+    jobs: int,
     **options: Any,
 ) -> None:
     """Migrate jax.pure_callback to bufcb.buffer_callback.
@@ -101,7 +104,7 @@ def migrate(
     if interactive:
         _check_terminal(ctx, inputs)
     wanted = Options(**options)
-    ctx.exit(_guarded(lambda: _migrate(inputs, wanted, write, check, interactive, form, patch, html)))
+    ctx.exit(_guarded(lambda: _migrate(inputs, wanted, write, check, interactive, form, patch, html, jobs)))
 
 
 @click.command(
@@ -110,18 +113,19 @@ def migrate(
     "processed, while the rest was. Options can be set in [tool.bufcb] of pyproject.toml.",
 )
 @input_options
+@jobs_option
 @format_option
 @migration_options
 @help_options
 @click.pass_context
-def lint(ctx: click.Context, /, inputs: Inputs, form: Format, **options: Any) -> None:
+def lint(ctx: click.Context, /, inputs: Inputs, form: Format, jobs: int, **options: Any) -> None:
     """Report every call site of jax.pure_callback that is left to migrate.
 
     Each PATH is a Python file or a folder to search, or - for code on standard input. The analysis is
     that of bufcb-migrate with the same options, and no file is touched. A call site marked with
     "# bufcb: skip" is not reported.
     """
-    ctx.exit(_guarded(lambda: _lint(inputs, Options(**options), form)))
+    ctx.exit(_guarded(lambda: _lint(inputs, Options(**options), form, jobs)))
 
 
 def _mode(ctx: click.Context, write: bool, check: bool, interactive: bool) -> tuple[bool, bool]:
@@ -165,6 +169,14 @@ def _check_terminal(ctx: click.Context, inputs: Inputs) -> None:
         raise Failure("--interactive needs a terminal, to show changes on and to read answers from")
 
 
+def _analysed(inputs: Inputs, options: Options, jobs: int) -> Run:
+    from codemods import running
+    from codemods.progress import Progress
+
+    with Progress.on(sys.stderr) as progress:
+        return running.analyse(inputs, options, jobs, progress)
+
+
 def _migrate(
     inputs: Inputs,
     options: Options,
@@ -174,12 +186,13 @@ def _migrate(
     form: Format,
     patch: Path | None,
     html: Path | None,
+    jobs: int,
 ) -> int:
     from codemods import running
 
     if html is not None:
         _check_page(html)
-    run = running.choose(inputs, options) if interactive else running.analyse(inputs, options)
+    run = running.choose(inputs, options) if interactive else _analysed(inputs, options, jobs)
     if write and not interactive:
         # What came by standard input goes to standard output.
         run = running.write(run) if inputs.code is None else dataclasses.replace(run, written=True)
@@ -249,11 +262,11 @@ def _report(run: Run, form: Format, migrated: bytes | None) -> None:
     console.say(*text.diagnostics(run), *text.changes(run), text.conclusion(run))
 
 
-def _lint(inputs: Inputs, options: Options, form: Format) -> int:
-    from codemods import console, running
+def _lint(inputs: Inputs, options: Options, form: Format, jobs: int) -> int:
+    from codemods import console
     from codemods.report import as_json, text
 
-    run = running.analyse(inputs, options)
+    run = _analysed(inputs, options, jobs)
     if form == "json":
         console.write(as_json.to_json(run) + "\n")
     else:

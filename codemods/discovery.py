@@ -71,8 +71,11 @@ def discover(
     paths: Sequence[Path],
     is_wanted: Callable[[str], bool] = lambda path: True,
     names: Sequence[apis.Name] = apis.DEFAULT,
+    scanned: Callable[[int], None] = lambda count: None,
 ) -> Discovery:
     """Reads every Python file under `paths` that is wanted, and keeps those that spell one of `names`.
+
+    Now and then `scanned` is told how many files have been read.
 
     A file that is named is always read, whatever its suffix and whatever ignores it. A folder is
     walked as `python_files` says. No failure stops the rest: each becomes a `FileResult`.
@@ -80,7 +83,7 @@ def discover(
     words = [name.encode() for name in names]
     candidates: list[Candidate] = []
     failures: list[FileResult] = []
-    scanned = 0
+    count = 0
 
     def fail(path: str, why: str) -> None:
         shown = Path(path)
@@ -98,10 +101,12 @@ def discover(
         except (OSError, MemoryError) as error:
             fail(path, f"cannot be read: {reason(error)}")
             continue
-        scanned += 1
+        count += 1
+        if not count % 64:
+            scanned(count)
     candidates.sort(key=lambda candidate: candidate.path.parts)
     failures.sort(key=lambda failure: failure.path.parts)
-    return Discovery(tuple(candidates), tuple(failures), scanned)
+    return Discovery(tuple(candidates), tuple(failures), count)
 
 
 def of_code(name: Path, code: bytes, names: Sequence[apis.Name] = apis.DEFAULT) -> Discovery:

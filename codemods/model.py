@@ -146,3 +146,8 @@ class FileResult:
     @property
     def changed(self) -> bool:
         return self.before != self.after
+
+
+def failed(path: Path, data: bytes, why: str) -> FileResult:
+    """The result for a file that cannot be processed."""
+    return FileResult(path, data, data, error=f"{path}: {why}")

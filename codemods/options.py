@@ -205,6 +205,8 @@ def _checked(found: Settings, key: str, value: object) -> object:
         expected = f"a list of {'strings' if choices is None else ' and '.join(choices)}"
     elif isinstance(given.type, click.Choice):
         valid, expected = value in given.type.choices, f"one of {', '.join(given.type.choices)}"
+    elif isinstance(given.type, click.IntRange):
+        valid, expected = type(value) is int and value >= 0, "a number, 0 or more"
     else:
         valid, expected = isinstance(value, str), "a string"
     if valid:
@@ -272,6 +274,18 @@ def format_option(function: Function) -> Function:
         show_default=True,
         group="Output",
         help="How to report: for people, or as one JSON object on standard output.",
+    )(function)
+
+
+def jobs_option(function: Function) -> Function:
+    return option(
+        "--jobs",
+        metavar="N",
+        type=click.IntRange(min=0),
+        default=0,
+        group="What to do",
+        help="Analyse files in N processes. 0, the default, takes as many as there are processors, if there "
+        "is enough to do for them. The result is always the same.",
     )(function)
 
 

@@ -9,12 +9,13 @@ import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
-from codemods import cli, running
+from codemods import analysis, cli
 from codemods.model import Diagnostic, FileResult, Options, SiteResult, Status
 from codemods.source import SourceError, SourceFile
 
@@ -22,7 +23,7 @@ BEFORE = "import jax\ny = jax.pure_callback(f, s, x)\n"
 AFTER = "import jax\ny = bufcb.buffer_callback(f, s)(x)\n"
 
 
-def fake_migrate(source: SourceFile) -> FileResult:
+def fake_migrate(source: SourceFile, left: Collection[int] = ()) -> FileResult:
     """Finds `jax.pure_callback(`; the rest of its line decides what becomes of it."""
     sites = []
     after = source.text
@@ -54,7 +55,7 @@ def engine(monkeypatch, tmp_path):
         asked.append((tuple(paths), options))
         return fake_migrate
 
-    monkeypatch.setattr(running, "_engine", load)
+    monkeypatch.setattr(analysis, "_engine", load)
     monkeypatch.chdir(tmp_path)
     return asked
 
@@ -243,11 +244,11 @@ def test_bytes_outside_the_change_stay(data):
 def test_a_file_that_changes_during_the_run_is_left_alone(monkeypatch):
     file = write("a.py")
 
-    def slow(source):
+    def slow(source, left):
         file.write_text("edited\n")
         return fake_migrate(source)
 
-    monkeypatch.setattr(running, "_engine", lambda paths, options: slow)
+    monkeypatch.setattr(analysis, "_engine", lambda paths, options: slow)
     result = migrate("--write", "a.py")
     assert result.exit_code == 2
     assert "a.py: cannot be written: it was changed in the meantime" in result.stderr
@@ -458,16 +459,18 @@ def test_lint_has_the_same_json():
 # ------------------------------------------------------------------------------- the process around it
 
 
-def run(*arguments: str, engine: str = "lambda source: fake(source)", **keywords) -> subprocess.Popen[bytes]:
-    """Starts `bufcb-migrate` in a process of its own; `engine` is what `running._engine` returns."""
+def run(
+    *arguments: str, engine: str = "lambda source, left: fake(source)", **keywords
+) -> subprocess.Popen[bytes]:
+    """Starts `bufcb-migrate` in a process of its own; `engine` is what `analysis._engine` returns."""
     program = f"""
         import importlib.util, sys, time
-        from codemods import cli, running
+        from codemods import analysis, cli
         spec = importlib.util.spec_from_file_location("fakes", {__file__!r})
         fakes = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(fakes)
         fake = fakes.fake_migrate
-        running._engine = lambda paths, options: {engine}
+        analysis._engine = lambda paths, options: {engine}
         cli.migrate(prog_name="bufcb-migrate")
     """
     environment = {
@@ -476,7 +479,7 @@ def run(*arguments: str, engine: str = "lambda source: fake(source)", **keywords
         **keywords.pop("env", {}),
     }
     keywords = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **keywords}
-    command = [sys.executable, "-c", textwrap.dedent(program), *arguments]
+    command = [sys.executable, "-c", textwrap.dedent(program), "--jobs", "1", *arguments]
     return subprocess.Popen(command, env=environment, **keywords)
 
 
@@ -519,9 +522,8 @@ def test_a_full_disk_under_standard_output_is_a_failure():
 
 def test_an_interrupt_ends_quietly_and_writes_nothing():
     first, second = write("a.py"), write("b.py")
-    engine = (
-        "lambda source: fake(source) if source.path.name == 'a.py' else (print(flush=True), time.sleep(60))"
-    )
+    sleeping = "(print(flush=True), time.sleep(60))"
+    engine = f"lambda source, left: fake(source) if source.path.name == 'a.py' else {sleeping}"
 
     def heed() -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background jobs ignore it
