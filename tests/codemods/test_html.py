@@ -520,6 +520,35 @@ def test_a_page_without_call_sites_says_so():
     assert not document.find(class_="file")
 
 
+PIECES = [b"x = 1", b"def f(", b"'''", b'f"{', b"\xff", b"\r", b"\n", b"\n", b"    ", b"<&>", b"# coding: x"]
+BYTES = st.lists(st.sampled_from(PIECES)).map(b"".join)
+TEXT = st.text(st.characters(exclude_categories=()), max_size=20)
+DIAGNOSTICS = st.builds(Diagnostic, st.sampled_from(sorted(CODES)), TEXT, TEXT)
+LINES = st.integers(-1, 9)
+CELLS = st.none() | st.integers(0, 3)
+SITES = st.builds(
+    SiteResult, LINES, LINES, LINES, TEXT, st.sampled_from(Status), st.none() | DIAGNOSTICS, cell=CELLS
+)
+FILES = st.builds(
+    FileResult,
+    st.sampled_from([Path("a.py"), Path("b/<c>\udce9.py"), Path("/d.ipynb")]),
+    BYTES,
+    BYTES,
+    st.lists(SITES, max_size=3).map(tuple),
+    st.lists(st.builds(Note, LINES, LINES, DIAGNOSTICS, cell=CELLS), max_size=2).map(tuple),
+    st.none() | TEXT,
+)
+
+
+@given(st.lists(FILES, max_size=3).map(tuple))
+def test_any_run_has_a_page_with_all_that_is_said(files):
+    document = Document(to_html(Run(files, 3)).decode())
+    remarks = sum(len(file.sites) + len(file.notes) + (file.error is not None) for file in files)
+    assert len(document.find(class_="item")) == remarks
+    ids = [found["id"] for _, found in document.elements if "id" in found]
+    assert len(ids) == len(set(ids))
+
+
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [

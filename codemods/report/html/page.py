@@ -27,7 +27,7 @@ def to_html(run: Run) -> bytes:
     def digest(text: str) -> str:
         return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
-    views = [view(file) for file in run.files if file.changed or file.sites or file.notes or file.error]
+    views = [each for each in map(view, run.files) if each.changed or each.segments or each.error is not None]
     limit = files.folded_lines(views)
     sections = "\n".join(files.section(number, each, limit) for number, each in enumerate(views, 1))
     style, script = _asset("page.css"), _asset("page.js")
