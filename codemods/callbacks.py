@@ -14,6 +14,7 @@ from codemods.bodies import BodyReport, analyse
 from codemods.checks import check_definition, check_keys, check_replaced, check_writes
 from codemods.copies import why_copied
 from codemods.definitions import Definitions, Found
+from codemods.diagnostics import PLAIN
 from codemods.free_names import FreeNames
 from codemods.groups import Adapted, Context, Findings, Group, of_obstacle, place
 from codemods.in_place import InPlace
@@ -24,6 +25,7 @@ from codemods.overrides import Overrides
 from codemods.plans import FunctionPlan, ModulePlan, SiblingPlan, SitePlan
 from codemods.project import Project
 from codemods.resolve import Opaque, Resolved, resolve
+from codemods.selection import Selection
 from codemods.siblings import Siblings
 from codemods.sites import CallSite, Site, Unresolved, ValueUse
 from codemods.source import SourceFile
@@ -32,6 +34,7 @@ from codemods.suppressions import Suppressions
 
 ACCEPTED_BY_NUMPY: Final = frozenset({"BC104", "BC111", "BC112"})
 
+_COMMENTED: Final = Diagnostic("BC004", "Left alone, as the comment asks.")
 _BY_CHOICE: Final = Opaque("BC117", "`--arrays jax` keeps every callback as it is.")
 
 
@@ -60,46 +63,59 @@ class Planner:
         self.remarks: list[tuple[FunctionNode, Diagnostic]] = []
         self.definitions: dict[Site, tuple[Suppressions, ast.FunctionDef | ast.Lambda]] = {}
         self.suppressions: dict[str, Suppressions] = {}
+        self.selection = Selection(options)
+        self.silenced: dict[Site, Diagnostic] = {}
 
     def plan(
         self, sites: Sequence[Site], suppressions: Suppressions, left: Collection[Site] = ()
     ) -> ModulePlan:
         """Decides on every site but those that are `left` alone.
 
-        What `skip[CODE]` silences is left alone as well, and the rest decided again.
+        What is silenced is left alone as well, and the rest decided again.
         """
-        silenced: set[Site] = set()
         while True:
             self.free = FreeNames(self.module)
             self.functions, self.siblings, self.remarks = [], [], []
-            plan = self._plan(sites, suppressions, silenced, left)
-            more = {site.site for site in plan.sites if self._is_silenced(site, suppressions)}
-            if not more:
+            plan = self._plan(sites, suppressions, left)
+            if not self.silence(plan, suppressions):
                 return plan
-            silenced |= more
 
-    def _is_silenced(self, plan: SitePlan, suppressions: Suppressions) -> bool:
-        """Whether a comment with the code of what became of a site stands on its call or its callback."""
-        if plan.diagnostic is None or plan.status is Status.SKIPPED:
-            return False
-        code, definition = plan.diagnostic.code, self.definitions.get(plan.site)
-        return suppressions.covers_code(plan.site.node, code) or (
-            definition is not None and definition[0].covers_definition(definition[1], code)
-        )
+    def silence(self, plan: ModulePlan, suppressions: Suppressions) -> bool:
+        """Notes the sites whose outcome nobody wants, for the next plan; returns whether there are any."""
+        found = {site.site: self._why_silenced(site, suppressions) for site in plan.sites}
+        more = {site: diagnostic for site, diagnostic in found.items() if diagnostic is not None}
+        self.silenced |= more
+        return bool(more)
+
+    def _why_silenced(self, plan: SitePlan, suppressions: Suppressions) -> Diagnostic | None:
+        """What stands against the outcome of a site: a comment on its call or its callback, or an option."""
+        if plan.status is Status.SKIPPED:
+            return None
+        code = plan.diagnostic.code if plan.diagnostic else PLAIN
+        definition = self.definitions.get(plan.site)
+        if plan.diagnostic is not None and (
+            suppressions.covers_code(plan.site.node, code)
+            or (definition is not None and definition[0].covers_definition(definition[1], code))
+        ):
+            return _COMMENTED
+        if self.selection.admits(code):
+            return None
+        return Diagnostic("BC010", f"Left alone, since its outcome, {code}, {self.selection.why_not(code)}.")
 
     def _plan(
-        self, sites: Sequence[Site], suppressions: Suppressions, silenced: set[Site], left: Collection[Site]
+        self, sites: Sequence[Site], suppressions: Suppressions, left: Collection[Site]
     ) -> ModulePlan:
         plans: dict[Site, SitePlan] = {}
         groups: dict[ast.AST, list[tuple[CallSite, Resolved]]] = {}
-        live = {site for site in sites if not suppressions.covers(site.node)} - silenced - {*left}
+        live = {site for site in sites if not suppressions.covers(site.node)}
+        live -= {*self.silenced, *left}
         settled = {site: plan for site in live if (plan := self._settled(site)) is not None}
         callbacks = frozenset(site.callback for site in live - settled.keys() if isinstance(site, CallSite))
         for site in sites:
             if site in left:
                 plans[site] = SitePlan(site, Status.SKIPPED)
             elif site not in live:
-                plans[site] = _skipped(site, "Left alone, as the comment asks.")
+                plans[site] = SitePlan(site, Status.SKIPPED, self.silenced.get(site, _COMMENTED))
             elif not isinstance(site, CallSite):
                 plans[site] = settled[site]
             else:
@@ -108,7 +124,8 @@ class Planner:
                 if definition is not None:
                     self.definitions[site] = self._suppressions_of(found, suppressions), definition
                 if definition is not None and self.definitions[site][0].covers_definition(definition):
-                    plans[site] = _skipped(site, "The callback is left alone, as its comment asks.")
+                    asked = Diagnostic("BC004", "The callback is left alone, as its comment asks.")
+                    plans[site] = SitePlan(site, Status.SKIPPED, asked)
                 elif site in settled:
                     plans[site] = settled[site]
                 elif isinstance(found, Resolved):
@@ -344,10 +361,6 @@ class Planner:
                 "BC001", f"`{sibling.callee}` has other users, so `{sibling.name}` was added beside it."
             )
         return None
-
-
-def _skipped(site: Site, reason: str) -> SitePlan:
-    return SitePlan(site, Status.SKIPPED, Diagnostic("BC004", reason))
 
 
 def _of_order(site: CallSite) -> Diagnostic | None:

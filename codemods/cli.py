@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from codemods.inputs import Inputs
     from codemods.report.run import Run
 
-Format = Literal["text", "json"]
+Format = Literal["text", "json", "sarif", "github"]
 
 EXIT_WORK_LEFT: Final = 1
 EXIT_INTERRUPTED: Final = 130
@@ -244,16 +244,12 @@ def _save_page(path: Path, run: Run) -> bool:
 def _report(run: Run, form: Format, migrated: bytes | None) -> None:
     """Reports on a run. Code that is `migrated` takes standard output, and every report standard error."""
     from codemods import console
-    from codemods.report import as_json, diff, text
+    from codemods.report import diff, text
 
     if migrated is not None:
         console.write(run.files[0].after if run.files else migrated)
-    if form == "json":
-        document = as_json.to_json(run)
-        if migrated is None:
-            console.write(document + "\n")
-        else:
-            console.say(document)
+    if form != "text":
+        _write_document(run, form, text.conclusion(run), aside=migrated is not None)
         return
     if not run.written:
         colour = console.has_colour(sys.stdout)
@@ -262,13 +258,46 @@ def _report(run: Run, form: Format, migrated: bytes | None) -> None:
     console.say(*text.diagnostics(run), *text.changes(run), text.conclusion(run))
 
 
+def _write_document(run: Run, form: Format, summary: str, *, aside: bool = False) -> None:
+    """Writes the run for other tools. What people want to know as well goes to standard error.
+
+    Where standard output is taken, the document goes `aside`, to standard error, and is alone there.
+    """
+    from codemods import console
+    from codemods.report import text
+
+    document = _document(run, form)
+    if aside:
+        console.say(*document.split("\n")[:-1])
+        return
+    console.write(document)
+    if form == "sarif":
+        console.say(*text.failures(run))
+    if form != "json":
+        console.say(summary)
+
+
+def _document(run: Run, form: Format) -> str:
+    if form == "json":
+        from codemods.report import as_json
+
+        return as_json.to_json(run) + "\n"
+    if form == "sarif":
+        from codemods.report import sarif
+
+        return sarif.to_sarif(run) + "\n"
+    from codemods.report import github
+
+    return github.to_commands(run)
+
+
 def _lint(inputs: Inputs, options: Options, form: Format, jobs: int) -> int:
     from codemods import console
-    from codemods.report import as_json, text
+    from codemods.report import text
 
     run = _analysed(inputs, options, jobs)
-    if form == "json":
-        console.write(as_json.to_json(run) + "\n")
+    if form != "text":
+        _write_document(run, form, text.verdict(run))
     else:
         console.write("".join(f"{finding}\n" for finding in text.findings(run)))
         console.say(*text.failures(run), text.verdict(run))

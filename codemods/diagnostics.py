@@ -18,6 +18,7 @@ CODES: Final[dict[str, str]] = {
     "BC007": "NumPy arithmetic taken by choice",
     "BC008": "float arithmetic moves from JAX to NumPy",
     "BC009": "a docstring describes the result that is written now",
+    "BC010": "left alone by `--select` or `--ignore`",
     # Adapted because.
     "BC101": "the callback's definition is not in sight",
     "BC102": "the callback is a library function",
@@ -51,3 +52,17 @@ CODES: Final[dict[str, str]] = {
     "BC210": "`io_callback` is ordered, or may be",
     "BC211": "`io_callback` is used as a value",
 }
+
+PLAIN: Final = "BC000"
+"""What a plain rewrite, which has nothing to say and hence no code, is called where codes are chosen."""
+
+EVERY: Final = "ALL"
+"""Stands for every code where codes are chosen."""
+
+
+def near(text: str) -> str:
+    """The end of a sentence about an unknown code: which ones look like it, if any do."""
+    import difflib
+
+    found = difflib.get_close_matches(text, (EVERY, PLAIN, *CODES), n=3, cutoff=0.6)
+    return f"; did you mean {' or '.join(sorted(found))}?" if found else "."

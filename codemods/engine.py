@@ -20,6 +20,7 @@ from codemods.plans import ModulePlan, SitePlan
 from codemods.project import Project
 from codemods.resolve import settle_vectorized
 from codemods.rewrite import NoPlace, rewrite
+from codemods.selection import Selection
 from codemods.source import SourceError, SourceFile, parse
 from codemods.suppressions import Suppressions
 
@@ -51,10 +52,15 @@ def _migrate(source: SourceFile, project: Project, options: Options, left: Colle
     suppressions = Suppressions(source)
     replaced = dict(_replaced(module, wanted, options))
     planner = Planner(source, module, project, options, replaced)
-    plan = planner.plan(found, suppressions, frozenset(found[index] for index in left))
-    after, plan, error = _rewritten(source, module, plan, options, project)
-    units = _units(plan)
-    results = tuple(_result(source, site, unit) for site, unit in zip(plan.sites, units, strict=True))
+    while True:
+        plan = planner.plan(found, suppressions, frozenset(found[index] for index in left))
+        after, plan, error = _rewritten(source, module, plan, options, project)
+        if not planner.silence(plan, suppressions):
+            break
+    selection, units = Selection(options), _units(plan)
+    results = tuple(
+        _result(source, site, unit, selection) for site, unit in zip(plan.sites, units, strict=True)
+    )
     notes = [_mention(source, mention) for mention in mentions]
     for api in wanted:
         notes += _bypassed(api, source, project, results)
@@ -63,6 +69,7 @@ def _migrate(source: SourceFile, project: Project, options: Options, left: Colle
         for line, column in suppressions.unused()
     ]
     notes += [_remark(source, node, diagnostic) for node, diagnostic in plan.remarks]
+    notes = [note for note in notes if selection.admits(note.diagnostic.code)]
     notes.sort(key=lambda note: (note.line, note.column))
     return FileResult(source.path, source.data, after, results, tuple(notes), error)
 
@@ -198,7 +205,7 @@ def _units(plan: ModulePlan) -> list[int | None]:
     return [first.setdefault(node, index) if node else None for index, node in enumerate(definitions)]
 
 
-def _result(source: SourceFile, plan: SitePlan, unit: int | None) -> SiteResult:
+def _result(source: SourceFile, plan: SitePlan, unit: int | None, selection: Selection) -> SiteResult:
     site = plan.site
     node = site.call if isinstance(site, sites.CallSite) else site.node
     if isinstance(site, sites.ValueUse | sites.Unresolved):
@@ -206,8 +213,18 @@ def _result(source: SourceFile, plan: SitePlan, unit: int | None) -> SiteResult:
         node = parent or node
     column = source.start(node) - source.line_start(node.lineno) + 1
     end = node.end_lineno or node.lineno
+    # Of an outcome that is not admitted nothing is left but a site that is skipped without a word.
+    said = plan.diagnostic if plan.diagnostic and selection.admits(plan.diagnostic.code) else None
     return SiteResult(
-        node.lineno, column, end, _callback(site), plan.status, plan.diagnostic, unit=unit, api=site.api.name
+        node.lineno,
+        column,
+        end,
+        _callback(site),
+        plan.status,
+        said,
+        unit=unit,
+        api=site.api.name,
+        end_column=source.end(node) - source.line_start(end) + 1,
     )
 
 

@@ -49,6 +49,8 @@ class Options:
       default_vmap_method: `vmap_method=` for call sites that give none.
       assume_jax: dotted expressions that stand for the `jax` module, such as `self._jax`.
       apis: the names of the APIs to migrate.
+      select: codes, or their beginnings, of the outcomes to accept; empty for all of them.
+      ignore: codes, or their beginnings, of the outcomes not to accept.
     """
 
     target: Target = "bufcb"
@@ -58,6 +60,8 @@ class Options:
     default_vmap_method: str | None = None
     assume_jax: tuple[str, ...] = ()
     apis: tuple[Name, ...] = DEFAULT
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -93,6 +97,7 @@ class SiteResult:
       line: 1-based line of the call in the original file, or in its cell of a notebook.
       column: 1-based column, in characters.
       end_line: 1-based line on which the call ends.
+      end_column: 1-based column just behind the call, in characters; None where it is not known.
       callback: the callback's name, or `<lambda>`, or its source text.
       api: the name of what is called there.
       diagnostic: why the site ended so; None for a plain rewrite.
@@ -111,6 +116,7 @@ class SiteResult:
     api: Name = "pure_callback"
     cell: int | None = None
     unit: int | None = None
+    end_column: int | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from codemods import apis
+from codemods.diagnostics import CODES, EVERY, PLAIN, near
 
 if TYPE_CHECKING:
     from codemods.inputs import Inputs
@@ -90,6 +92,15 @@ def _some(_ctx: click.Context, _parameter: click.Parameter, values: tuple[str, .
     if not values:
         raise click.BadParameter("Name at least one.")
     return values
+
+
+def _codes(_ctx: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """The codes and their beginnings in lists with commas, in capitals."""
+    found = [code.strip().upper() for value in values for code in value.split(",")]
+    for code in found:
+        if not code or (code != EVERY and not any(known.startswith(code) for known in (PLAIN, *CODES))):
+            raise click.BadParameter(f"{code!r} is neither a code nor the beginning of one{near(code)}")
+    return tuple(found)
 
 
 def _noted(ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:
@@ -269,11 +280,12 @@ def format_option(function: Function) -> Function:
     return option(
         "--format",
         "form",
-        type=click.Choice(("text", "json")),
+        type=click.Choice(("text", "json", "sarif", "github")),
         default="text",
         show_default=True,
         group="Output",
-        help="How to report: for people, or as one JSON object on standard output.",
+        help="How to report: for people, as one JSON object, as a SARIF 2.1.0 log, or as workflow commands "
+        "that GitHub turns into annotations. All but text leave standard output to the document.",
     )(function)
 
 
@@ -351,12 +363,54 @@ def migration_options(function: Function) -> Function:
                 group=group,
                 help="A dotted name that stands for the jax module, such as self._jax. May be repeated.",
             ),
+            option(
+                "--select",
+                metavar="CODE",
+                multiple=True,
+                callback=_codes,
+                group="Which call sites",
+                help="Migrate only call sites whose outcome has this code, and show only such notes. "
+                "BC1 stands for all codes that begin so, ALL for every code, and BC000 for a rewrite "
+                "with nothing to say. May be repeated, or be a list with commas.",
+            ),
+            option(
+                "--ignore",
+                metavar="CODE",
+                multiple=True,
+                callback=_codes,
+                group="Which call sites",
+                help="Leave such call sites alone, and show no such notes. Where both options name a code, "
+                "the longer beginning decides, and --ignore where they are equal.",
+            ),
         )
     ):
         function = decorate(function)
     return function
 
 
+def _explain(ctx: click.Context, _parameter: click.Parameter, code: str | None) -> None:
+    """Prints what a code means, and ends the run."""
+    if code is None:
+        return
+    from codemods import console, pages
+
+    try:
+        text = pages.explain(code)
+    except KeyError:
+        raise click.BadParameter(f"{code!r} is no code{near(code.upper())}") from None
+    console.write(pages.coloured(text) if console.has_colour(sys.stdout) else text)
+    ctx.exit()
+
+
 def help_options(function: Function) -> Function:
+    # Eager, so that it needs no path.
+    function = click.option(
+        "--explain",
+        metavar="CODE",
+        is_eager=True,
+        expose_value=False,
+        callback=_explain,
+        help="Say what a code means, why it is so and what to do, or ALL of them, and exit.",
+    )(function)
     version = click.version_option(package_name="bufcb", message="%(prog)s %(version)s")
     return version(click.help_option("--help", "-h")(function))

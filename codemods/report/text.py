@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from codemods.model import FileResult, SiteResult, Status
+from codemods.report.entries import subject
 from codemods.report.run import Run, summary
 
 
@@ -39,7 +40,7 @@ def findings(run: Run) -> Iterator[str]:
 
 
 def _finding(site: SiteResult) -> str:
-    text = f"{site.api} of `{' '.join(site.callback.split())}` is left to migrate"
+    text = f"{subject(site)} is left to migrate"
     if site.status is Status.REFUSED:
         text += " by hand"
     return f"{text}: {site.diagnostic.code} {site.diagnostic.message}" if site.diagnostic else text

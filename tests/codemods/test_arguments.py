@@ -200,6 +200,8 @@ def test_what_is_taken_for_one_array_is_one_whatever_the_arguments(module: types
         ("keys[0]", True),
         ("jax.random.key(0)", True),
         ("jax.random.split(k)[0]", True),
+        ("jax.random.key_data(key)", False),
+        ("jax.random.normal(key)", False),
         ("monkey", False),
         ("keyboard", False),
         ("x", False),
@@ -208,6 +210,16 @@ def test_what_is_taken_for_one_array_is_one_whatever_the_arguments(module: types
 )
 def test_random_keys_are_suspected(expression: str, key: bool):
     module = read(ast.parse(f"{HEADER}{expression}"))
+    statement = module.tree.body[-1]
+    assert isinstance(statement, ast.Expr)
+    assert may_be_key(statement.value, module) is key
+
+
+@pytest.mark.parametrize(
+    ("value", "key"), [("jax.random.key(0)", True), ("load()", True), ("jax.random.key_data(k)", False)]
+)
+def test_what_a_name_holds_outweighs_the_name(value: str, key: bool):
+    module = read(ast.parse(f"{HEADER}key = {value}\nkey"))
     statement = module.tree.body[-1]
     assert isinstance(statement, ast.Expr)
     assert may_be_key(statement.value, module) is key

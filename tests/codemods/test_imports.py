@@ -53,7 +53,7 @@ def test_a_tree_without_candidates_loads_no_parser(tmp_path):
 
 
 @pytest.mark.parametrize("mode", ["--no-write", "--write", "--check"])
-@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "github"])
 def test_a_migration_never_imports_what_it_migrates(tmp_path, mode, form):
     """The demo imports JAX and NumPy; to read and rewrite it takes neither."""
     shutil.copytree(DEMO, tmp_path / "demo")

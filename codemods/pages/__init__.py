@@ -1,0 +1,51 @@
+"""What `--explain` prints: one page a code, in Markdown, beside this file."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from codemods.diagnostics import CODES, EVERY, PLAIN
+
+_BOLD, _RESET = "\x1b[1m", "\x1b[0m"
+_FENCE: Final = "```"
+
+
+def explain(code: str) -> str:
+    """The page of a code, in whatever case, or of `ALL` of them.
+
+    Raises:
+      KeyError: there is no such code.
+    """
+    wanted = code.strip().upper()
+    if wanted == EVERY:
+        return "\n".join(map(_read, (PLAIN, *CODES)))
+    if wanted not in (PLAIN, *CODES):
+        raise KeyError(code)
+    return _read(wanted)
+
+
+def coloured(page: str) -> str:
+    """A page with its headings in bold, for a terminal."""
+    parts = page.split(_FENCE)
+    # Every other part is code, where a line with `#` is a comment.
+    parts[::2] = [
+        re.sub(r"^#+ .*$", rf"{_BOLD}\g<0>{_RESET}", part, flags=re.MULTILINE) for part in parts[::2]
+    ]
+    return _FENCE.join(parts)
+
+
+def title(page: str) -> str:
+    """What the code means, in a few words."""
+    return page.partition("\n")[0].partition(": ")[2]
+
+
+def summary(page: str) -> str:
+    """The first paragraph of a page, on one line."""
+    return " ".join(page.split("\n\n")[1].split())
+
+
+def _read(code: str) -> str:
+    from importlib import resources
+
+    return (resources.files(__name__) / f"{code}.md").read_text("utf-8")

@@ -1,0 +1,29 @@
+"""Which outcomes of call sites the user wants: `--select` and `--ignore`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from codemods.diagnostics import EVERY
+from codemods.model import Options
+
+
+class Selection:
+    """The codes that are wanted, told by the longest prefix that fits; of two equals, `--ignore` decides."""
+
+    def __init__(self, options: Options) -> None:
+        self._select = options.select or (EVERY,)
+        self._ignore = options.ignore
+
+    def admits(self, code: str) -> bool:
+        return _fit(code, self._select) > _fit(code, self._ignore)
+
+    def why_not(self, code: str) -> str:
+        """The end of a sentence about a code that is not admitted."""
+        return "is ignored" if _fit(code, self._ignore) >= 0 else "is not selected"
+
+
+def _fit(code: str, prefixes: Iterable[str]) -> int:
+    """The length of the longest prefix of `code`; -1 where none is one."""
+    plain = ("" if prefix == EVERY else prefix for prefix in prefixes)
+    return max((len(prefix) for prefix in plain if code.startswith(prefix)), default=-1)
