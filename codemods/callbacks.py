@@ -102,9 +102,7 @@ class Planner:
             return None
         return Diagnostic("BC010", f"Left alone, since its outcome, {code}, {self.selection.why_not(code)}.")
 
-    def _plan(
-        self, sites: Sequence[Site], suppressions: Suppressions, left: Collection[Site]
-    ) -> ModulePlan:
+    def _plan(self, sites: Sequence[Site], suppressions: Suppressions, left: Collection[Site]) -> ModulePlan:
         plans: dict[Site, SitePlan] = {}
         groups: dict[ast.AST, list[tuple[CallSite, Resolved]]] = {}
         live = {site for site in sites if not suppressions.covers(site.node)}

@@ -22,8 +22,8 @@ _OUTCOMES: Final[dict[Status, tuple[str, str]]] = {
 }
 # A site that is skipped without a word is one that the user does not want to hear of.
 _SAID: Final = frozenset(Status) - {Status.SKIPPED}
-# A use of `pure_callback` itself, where no callback can be told.
-_ITSELF: Final = re.compile(r"(?:.*\.)?pure_callback|getattr\(.*", re.DOTALL)
+# A use of the API itself, where no callback can be told.
+_ITSELF: Final = re.compile(r"(?:.*\.)?(?:pure|io)_callback|getattr\(.*", re.DOTALL)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def _suppression(site: SiteResult) -> Suppression | None:
 def subject(site: SiteResult) -> str:
     """What a sentence about a call site begins with."""
     callback = " ".join(site.callback.split())
-    return f"`{callback}`" if _ITSELF.fullmatch(callback) else f"pure_callback of `{callback}`"
+    return f"`{callback}`" if _ITSELF.fullmatch(callback) else f"{site.api} of `{callback}`"
 
 
 def failure(file: FileResult) -> tuple[int | None, str]:
