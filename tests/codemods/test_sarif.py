@@ -21,6 +21,7 @@ from codemods import cli, engine, running
 from codemods.diagnostics import CODES, PLAIN
 from codemods.inputs import Inputs
 from codemods.model import Diagnostic, FileResult, Note, Options, SiteResult, Status
+from codemods.progress import Progress
 from codemods.report.run import Run
 from codemods.report.sarif import to_sarif
 
@@ -549,7 +550,7 @@ def test_what_is_written_needs_no_fix():
 
 def test_the_fixes_of_all_pairs_are_their_migrations():
     """Everything in `testdata/` in one run: a valid log, whose fixes give the migrated bytes."""
-    run = running.analyse(Inputs((TESTDATA,)), Options())
+    run = running.analyse(Inputs((TESTDATA,)), Options(), 1, Progress(None))
     log = json.loads(to_sarif(run))
     check_form(log, LOG)
     check_rules(log, functools.cache(read_uri))
