@@ -9,7 +9,7 @@ from typing import Final
 from codemods.arguments import Supplied
 from codemods.bodies import BodyReport, Obstacle, Usage, Use
 from codemods.groups import Adapted, Context, Findings, Group, conversion, of_obstacle
-from codemods.hoisting import why_not_hoisted
+from codemods.hoisting import anchor, why_not_hoisted
 from codemods.model import Diagnostic
 from codemods.names import FunctionNode, is_private, parameters
 from codemods.plans import Conversion, FunctionPlan, How, ReturnForm, ReturnPlan
@@ -148,7 +148,13 @@ class InPlace:
             report.falls_through and spec.kind != "empty" and not _ends_in_kept(function, returns),
             self.context.free.choose(("result", "result_value", "_result"), taken | {context, out}),
             self._jax_annotated(function, conversions),
+            self._anchor(function),
         )
+
+    def _anchor(self, function: FunctionNode) -> ast.stmt | None:
+        if not isinstance(function, ast.Lambda):
+            return None
+        return anchor(function, self.context.module, self.context.source)
 
     def _jax_annotated(
         self, function: FunctionNode, conversions: tuple[Conversion, ...]

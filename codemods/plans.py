@@ -59,6 +59,7 @@ class FunctionPlan:
       falls_through: whether the end of the body must store None, which is an error as it was before.
       kept: the free name that carries a value behind a `with` or `try`.
       jax_annotated: converted parameters whose annotation names a JAX array.
+      anchor: the statement in front of which the `def` of a lambda goes.
     """
 
     function: FunctionNode
@@ -75,6 +76,7 @@ class FunctionPlan:
     falls_through: bool
     kept: str
     jax_annotated: tuple[ast.arg, ...]
+    anchor: ast.stmt | None = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)

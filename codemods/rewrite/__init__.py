@@ -204,7 +204,7 @@ class _Rewriter:
 
     def _lambda(self, plan: FunctionPlan, function: ast.Lambda) -> None:
         names = self._needs(plan)
-        statement = self._module.statement(function)
+        statement = plan.anchor or self._module.statement(function)
         start, end = self._source.start(function), self._source.end(function)
         first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", []))])
         indent = self._source.indentation(first)
