@@ -9,6 +9,7 @@ from typing import Final, TypeGuard
 
 from codemods.free_names import FreeNames
 from codemods.names import Module, Scope, ScopeKind
+from codemods.rewrite import unused
 from codemods.rewrite.edits import Edits
 from codemods.rewrite.removal import Removal
 from codemods.source import SourceFile
@@ -158,7 +159,7 @@ class Imports:
         """The import of JAX in a function that has run whenever `node` does."""
         used = [node.func, *node.args[:1]] if isinstance(node, ast.Call) else []
         for name in (n for expression in used for n in ast.walk(expression) if isinstance(n, ast.Name)):
-            alias = self._alias_of(name)
+            alias = self._alias_before(name)
             if alias is not None and self._module.scopes[alias].is_function:
                 statement = self._module.parents[alias]
                 if isinstance(statement, ast.Import | ast.ImportFrom) and _imports_jax(statement):
@@ -231,26 +232,29 @@ class Imports:
 
     def drop_unused(self, gone: frozenset[ast.Name], is_kept: Callable[[str], bool], edits: Edits) -> None:
         """Removes each import alias whose every use is among `gone`, unless its name is kept."""
-        aliases = {self._alias_of(use) for use in gone}
-        unused = {alias for alias in aliases if alias is not None and self._is_unused(alias, gone)}
-        doomed = {
-            alias
-            for alias in unused
-            if (name := _bound_name(alias)) not in self._needed and not is_kept(name)
-        }
-        Removal(self._source, self._module, edits, self._offsets.__contains__).remove(doomed)
+        found = unused.find(
+            self._module, gone, lambda name: name in self._needed or is_kept(name), self._is_touched
+        )
+        Removal(self._source, self._module, edits, self._offsets.__contains__).remove(found)
 
-    def _alias_of(self, use: ast.Name) -> ast.alias | None:
-        binding = self._module.sole_binding(use)
-        return binding.node if binding and isinstance(binding.node, ast.alias) else None
+    def _is_touched(self, statement: ast.stmt) -> bool:
+        """Whether an import is put into a statement."""
+        start, end = self._source.start(statement), self._source.end(statement)
+        return any(start < offset <= end for offset in self._offsets)
 
-    def _is_unused(self, alias: ast.alias, gone: frozenset[ast.Name]) -> bool:
-        scope = self._module.scopes[alias]
-        name = _bound_name(alias)
-        if not scope.is_function and self._module.names_in_strings(name):
-            return False  # `getattr` and its like reach the names of modules, not those of functions
-        home = self._module.root if name in scope.global_names else scope
-        return all(use in gone for use in self._module.references(name, home))
+    def _alias_before(self, use: ast.Name) -> ast.alias | None:
+        """The import that a name was bound by last: the only one, or the nearest in the blocks around it."""
+        aliases = [b.node for b in self._module.bindings(use) if isinstance(b.node, ast.alias)]
+        if len(aliases) < 2:
+            return aliases[0] if aliases and self._module.sole_binding(use) else None
+        around = [a for a in (use, *self._module.ancestors(use)) if isinstance(a, ast.stmt)]
+        for statement in around:
+            block = self._module.block(statement)
+            for earlier in reversed(block[: block.index(statement)]):
+                found = next((alias for alias in aliases if self._module.parents[alias] is earlier), None)
+                if found is not None:
+                    return found
+        return None
 
 
 def _is_elif(statement: ast.stmt, source: SourceFile) -> bool:

@@ -8,9 +8,8 @@ from typing import Final
 
 from codemods.names import Module
 from codemods.rewrite.edits import Edits
+from codemods.rewrite.unused import Import, Unused
 from codemods.source import SourceFile
-
-Import = ast.Import | ast.ImportFrom
 
 _BLANK: Final = " \t\f"
 
@@ -27,13 +26,16 @@ class Removal:
     ) -> None:
         self._source, self._module, self._edits, self._is_spaced = source, module, edits, is_spaced
 
-    def remove(self, doomed: Collection[ast.alias]) -> None:
-        statements = sorted({self._module.parents[alias] for alias in doomed}, key=_position)
-        whole = {s for s in statements if isinstance(s, Import) and all(a in doomed for a in s.names)}
-        for statement in statements:
-            assert isinstance(statement, Import)
+    def remove(self, unused: Unused) -> None:
+        inside = {node for choice in unused.choices for node in ast.walk(choice)}
+        imports = {self._module.parents[alias] for alias in unused.aliases if alias not in inside}
+        whole: set[ast.AST] = set(unused.choices)
+        whole |= {s for s in imports if isinstance(s, Import) and all(a in unused.aliases for a in s.names)}
+        for statement in sorted(imports | unused.choices, key=_position):
+            assert isinstance(statement, ast.stmt)
             if statement not in whole:
-                self._aliases(statement, [a for a in statement.names if a in doomed])
+                assert isinstance(statement, Import)
+                self._aliases(statement, [a for a in statement.names if a in unused.aliases])
                 continue
             block = self._module.block(statement)
             if statement is block[0] and self._empties(block, whole):
@@ -42,20 +44,20 @@ class Removal:
                 opens = self._opens(statement, block, whole)
                 self._statement(statement, opens=opens)
 
-    def _empties(self, block: list[ast.stmt], whole: Collection[ast.stmt]) -> bool:
+    def _empties(self, block: list[ast.stmt], whole: Collection[ast.AST]) -> bool:
         """Whether nothing remains of a block, and nothing new stands in it either."""
         if isinstance(self._module.parents[block[0]], ast.Module) or any(s not in whole for s in block):
             return False
         return not any(self._is_spaced(self._source.line_start(s.lineno)) for s in block)
 
-    def _opens(self, statement: Import, block: list[ast.stmt], whole: Collection[ast.stmt]) -> bool:
+    def _opens(self, statement: ast.stmt, block: list[ast.stmt], whole: Collection[ast.AST]) -> bool:
         """Whether what comes behind a statement opens its block from now on."""
         before = block[: block.index(statement) + 1]
         is_top = isinstance(self._module.parents[statement], ast.Module)
         is_new = any(self._is_spaced(self._source.line_start(s.lineno)) for s in before)
         return not is_top and not is_new and all(other in whole for other in before)
 
-    def _statement(self, statement: Import, *, opens: bool) -> None:
+    def _statement(self, statement: ast.stmt, *, opens: bool) -> None:
         source = self._source
         start, end = source.start(statement), source.end(statement)
         first = source.line_start(statement.lineno)
@@ -76,7 +78,7 @@ class Removal:
             line += 1
         self._edits.replace(self._without_gap(statement, first), source.line_end(line), "")
 
-    def _without_gap(self, statement: Import, first: int) -> int:
+    def _without_gap(self, statement: ast.stmt, first: int) -> int:
         """The start of the blank lines above a statement that stands between blank lines."""
         source = self._source
         line, last = statement.lineno, statement.end_lineno or statement.lineno
