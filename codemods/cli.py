@@ -25,7 +25,7 @@ from codemods.options import (
     jobs_option,
     migration_options,
     option,
-    page_file,
+    output_file,
 )
 
 if TYPE_CHECKING:
@@ -36,6 +36,21 @@ Format = Literal["text", "json", "sarif", "github"]
 
 EXIT_WORK_LEFT: Final = 1
 EXIT_INTERRUPTED: Final = 130
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Task:
+    """What `bufcb-migrate` is asked for."""
+
+    inputs: Inputs
+    options: Options
+    write: bool
+    check: bool
+    interactive: bool
+    form: Format
+    patch: Path | None
+    html: Path | None
+    jobs: int
 
 
 @click.command(
@@ -63,7 +78,8 @@ EXIT_INTERRUPTED: Final = 130
 @option(
     "--patch",
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=click.Path(path_type=Path),
+    callback=output_file,
     settable=False,
     group="Output",
     help="Write the changes of all files to FILE as well, for git apply anywhere in the repository.",
@@ -72,7 +88,7 @@ EXIT_INTERRUPTED: Final = 130
     "--html",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    callback=page_file,
+    callback=output_file,
     settable=False,
     group="Output",
     help="Write a page to FILE as well, on which to read the changes and remarks in a browser.",
@@ -103,8 +119,8 @@ def migrate(
     write, check = _mode(ctx, write, check, interactive)
     if interactive:
         _check_terminal(ctx, inputs)
-    wanted = Options(**options)
-    ctx.exit(_guarded(lambda: _migrate(inputs, wanted, write, check, interactive, form, patch, html, jobs)))
+    task = _Task(inputs, Options(**options), write, check, interactive, form, patch, html, jobs)
+    ctx.exit(_guarded(lambda: _migrate(task)))
 
 
 @click.command(
@@ -177,64 +193,60 @@ def _analysed(inputs: Inputs, options: Options, jobs: int) -> Run:
         return running.analyse(inputs, options, jobs, progress)
 
 
-def _migrate(
-    inputs: Inputs,
-    options: Options,
-    write: bool,
-    check: bool,
-    interactive: bool,
-    form: Format,
-    patch: Path | None,
-    html: Path | None,
-    jobs: int,
-) -> int:
+def _migrate(task: _Task) -> int:
     from codemods import running
 
-    if html is not None:
-        _check_page(html)
-    run = running.choose(inputs, options) if interactive else _analysed(inputs, options, jobs)
-    if write and not interactive:
-        # What came by standard input goes to standard output.
-        run = running.write(run) if inputs.code is None else dataclasses.replace(run, written=True)
-    # Before the report, whose reader may go away.
-    page_failed = html is not None and not _save_page(html, run)
-    if patch is not None:
-        _save_patch(patch, run)
-    _report(run, form, migrated=inputs.code if write else None)
-    if run.failed or page_failed:
+    _check_outputs(task)
+    if task.interactive:
+        run = running.choose(task.inputs, task.options)
+    else:
+        run = _analysed(task.inputs, task.options, task.jobs)
+    if task.inputs.code is not None:
+        run = dataclasses.replace(run, written=task.write)  # what came by standard input goes to its output
+    elif task.write and not task.interactive:
+        run = running.write(run)
+    is_complete = _save_outputs(task, run)  # before the report, whose reader may go away
+    _report(run, task.form, migrated=task.inputs.code if task.write else None)
+    if run.failed or not is_complete:
         return EXIT_FAILED
-    return EXIT_WORK_LEFT if check and run.changed else 0
+    return EXIT_WORK_LEFT if task.check and run.changed else 0
 
 
-def _save_patch(path: Path, run: Run) -> None:
+def _check_outputs(task: _Task) -> None:
+    """Fails, before anything is done, if it is plain by now that an output file cannot be written."""
+    if task.patch is None and task.html is None:
+        return
     from codemods import writing
-    from codemods.report import patch
-
-    try:
-        writing.save(path, patch.git_patch(run.files))
-    except OSError as error:
-        raise Failure(f"{path} cannot be written: {error.strerror or error}") from None
-
-
-def _check_page(path: Path) -> None:
-    """Fails, before anything is done, if it is plain by now that the page cannot be written."""
-    from codemods import writing
-    from codemods.report import html
+    from codemods.report import html, patch
     from codemods.source import SourceError
 
     try:
-        writing.check_output(path, html.START)
+        for path, start in ((task.patch, patch.START), (task.html, html.START)):
+            if path is not None:
+                writing.check_output(path, start)
     except SourceError as error:
         raise Failure(str(error)) from None
 
 
-def _save_page(path: Path, run: Run) -> bool:
-    """Writes the page; False, after saying why, where that fails: the rest is reported all the same."""
+def _save_outputs(task: _Task, run: Run) -> bool:
+    """Writes the patch and the page; False, after saying why, where one fails: the rest goes on."""
+    is_complete = True
+    if task.patch is not None:
+        from codemods.report.patch import git_patch
+
+        is_complete &= _save(task.patch, git_patch(run.files))
+    if task.html is not None:
+        from codemods.report.html import to_html
+
+        is_complete &= _save(task.html, to_html(run))
+    return is_complete
+
+
+def _save(path: Path, data: bytes) -> bool:
     from codemods import console, writing
-    from codemods.report import html
 
     try:
-        writing.save(path, html.to_html(run))
+        writing.save(path, data)
     except OSError as error:
         console.say(f"error: {path}: cannot be written: {error.strerror or error}")
         return False

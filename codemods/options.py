@@ -157,7 +157,7 @@ def _read(file: str) -> bytes:
         raise Failure(f"{shown} cannot be read: {error.strerror or error}") from None
 
 
-def page_file(_ctx: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
+def output_file(_ctx: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
     """Refuses `-`, since standard output has what the command prints."""
     if path == Path("-"):
         raise click.BadParameter("standard output has the changes; name a file.", param=parameter)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import Final
 
 from codemods.discovery import common_folder, folders_above
 from codemods.model import FileResult
 from codemods.report.diff import changed_rows, quoted
+
+START: Final = b"diff --git "
 
 
 def git_patch(files: Sequence[FileResult]) -> bytes:
@@ -42,5 +45,5 @@ def _is_below(path: str, folder: str) -> bool:
 
 def _of_file(file: FileResult, top: str) -> bytes:
     name = os.path.relpath(os.path.realpath(file.path), top).replace(os.sep, "/")
-    header = b"diff --git %s %s\n" % (quoted(f"a/{name}"), quoted(f"b/{name}"))
-    return header + b"".join(changed_rows(file.before, file.after, name))
+    header = b"%s %s\n" % (quoted(f"a/{name}"), quoted(f"b/{name}"))
+    return START + header + b"".join(changed_rows(file.before, file.after, name))

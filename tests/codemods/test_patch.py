@@ -1,5 +1,6 @@
 """Diffs and patches, applied by Git itself."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from codemods import cli
+from codemods import cli, writing
 
 BEFORE = """\
 import jax
@@ -154,7 +155,7 @@ def test_a_patch_comes_beside_the_report(repository):
 
 
 def test_where_nothing_changes_the_patch_is_empty(repository):
-    Path("all.patch").write_text("an old one\n")
+    Path("all.patch").write_text("diff --git a/old.py b/old.py\n")
     migrate("pkg/untouched.py", "--patch", "all.patch")
     assert Path("all.patch").read_bytes() == b""
 
@@ -183,10 +184,36 @@ def test_a_repository_inside_another_is_patched_from_the_outer_one(repository, e
     assert contents(repository) == only(expected, "pkg")
 
 
-def test_a_patch_that_cannot_be_written_is_a_failure(repository):
-    result = CliRunner().invoke(cli.migrate, [".", "--patch", "gone/all.patch"])
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("gone/all.patch", r"there is no folder .*gone"),
+        ("pkg", "it is a folder"),
+        ("plain.py", "it exists, and does not begin with 'diff --git '"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["--write", "--no-write"])
+def test_a_patch_that_cannot_be_written_ends_the_run_before_it_does_anything(repository, name, reason, mode):
+    result = CliRunner().invoke(cli.migrate, [".", mode, "--patch", name])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert re.match(rf"Error: {name}: cannot be written: {reason}", result.stderr)
+    assert contents(repository) == FILES
+
+
+def test_a_patch_that_fails_late_spoils_nothing_else(repository, monkeypatch, expected):
+    def fail(path, data):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(writing, "save", fail)
+    result = CliRunner().invoke(cli.migrate, [".", "--write", "--patch", "all.patch"])
     assert result.exit_code == 2
-    assert result.stderr.endswith("Error: gone/all.patch cannot be written: No such file or directory\n")
+    assert result.stderr.startswith("error: all.patch: cannot be written: No space left on device\nrewrote ")
+    assert contents(repository) == expected
+
+
+def test_standard_output_is_no_file_for_a_patch(repository):
+    result = CliRunner().invoke(cli.migrate, [".", "--patch", "-"])
+    assert result.exit_code == 2 and "Invalid value for '--patch'" in result.stderr
 
 
 def test_a_patch_gets_the_permissions_of_any_new_file(repository):
