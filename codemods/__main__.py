@@ -2,4 +2,5 @@
 
 from codemods.cli import migrate
 
-migrate(prog_name="bufcb-migrate")
+if __name__ == "__main__":
+    migrate(prog_name="bufcb-migrate")
