@@ -134,7 +134,7 @@ def _matches(old: Sequence[str], new: Sequence[str], left: range, right: range) 
     """The pairs of lines, in order on both sides, that are most alike in sum."""
     if not left or not right or len(left) * len(right) > _MOST_PAIRS:
         return []
-    words = {line: Counter(_WORD.findall(line)) for line in (*_slice(old, left), *_slice(new, right))}
+    words = {line: frozenset(_WORD.findall(line)) for line in (*_slice(old, left), *_slice(new, right))}
     # best[i][j] is the greatest sum for the lines from i and j on.
     best = [[0.0] * (len(right) + 1) for _ in range(len(left) + 1)]
     scores = [[_likeness(words[old[i]], words[new[j]]) for j in right] for i in left]
@@ -159,10 +159,10 @@ def _slice(lines: Sequence[str], part: range) -> Sequence[str]:
     return lines[part.start : part.stop]
 
 
-def _likeness(old: Counter[str], new: Counter[str]) -> float:
+def _likeness(old: frozenset[str], new: frozenset[str]) -> float:
     """The share of words that two lines have in common, from 0 to 1."""
-    total = old.total() + new.total()
-    return 2 * (old & new).total() / total if total else _ALIKE
+    total = len(old) + len(new)
+    return 2 * len(old & new) / total if total else _ALIKE
 
 
 def _joined(spans: list[Span], line: str) -> list[Span]:
