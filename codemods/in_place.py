@@ -6,12 +6,13 @@ import ast
 import itertools
 from typing import Final
 
+from codemods.annotations import is_typed, jax_annotated
 from codemods.arguments import Supplied
 from codemods.bodies import BodyReport, Obstacle, Usage, Use
 from codemods.groups import Adapted, Context, Findings, Group, conversion, of_obstacle
 from codemods.hoisting import anchor, why_not_hoisted
 from codemods.model import Diagnostic
-from codemods.names import FunctionNode, is_private, parameters
+from codemods.names import FunctionNode, is_private
 from codemods.plans import Conversion, FunctionPlan, How, ReturnForm, ReturnPlan
 from codemods.returns import form_of, plan_returns
 
@@ -147,7 +148,8 @@ class InPlace:
             spec,
             report.falls_through and spec.kind != "empty" and not _ends_in_kept(function, returns),
             self.context.free.choose(("result", "result_value", "_result"), taken | {context, out}),
-            self._jax_annotated(function, conversions),
+            tuple(jax_annotated(function, findings.supplied, conversions, self.context.module)),
+            is_typed(function, group.position),
             self._anchor(function),
         )
 
@@ -155,18 +157,6 @@ class InPlace:
         if not isinstance(function, ast.Lambda):
             return None
         return anchor(function, self.context.module, self.context.source)
-
-    def _jax_annotated(
-        self, function: FunctionNode, conversions: tuple[Conversion, ...]
-    ) -> tuple[ast.arg, ...]:
-        converted = {c.name for c in conversions if c.how in ("array", "array copy")}
-        return tuple(
-            parameter
-            for parameter in parameters(function.args)
-            if parameter.arg in converted
-            and parameter.annotation is not None
-            and any(origin.startswith("jax") for origin in self.context.module.origins(parameter.annotation))
-        )
 
     def _new_name(self, group: Group) -> str:
         function = group.function

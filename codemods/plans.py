@@ -58,7 +58,8 @@ class FunctionPlan:
       spec: the structure of `out`.
       falls_through: whether the end of the body must store None, which is an error as it was before.
       kept: the free name that carries a value behind a `with` or `try`.
-      jax_annotated: converted parameters whose annotation names a JAX array.
+      jax_annotated: parameters that arrive as buffers and whose annotation names a JAX array.
+      is_typed: whether the definition is annotated throughout, so that the new parameters should be.
       anchor: the statement in front of which the `def` of a lambda goes.
     """
 
@@ -76,6 +77,7 @@ class FunctionPlan:
     falls_through: bool
     kept: str
     jax_annotated: tuple[ast.arg, ...]
+    is_typed: bool
     anchor: ast.stmt | None = None
 
 

@@ -170,9 +170,9 @@ class _Rewriter:
                 planned.after is not None and planned.form == "leaves" for planned in plan.returns
             )
             runtime = plan.falls_through or kept_trees
-            numpy = bool(plan.jax_annotated)
         else:
-            runtime = numpy = False
+            runtime = False
+        numpy = False
         if not self._dialect.generates_helpers:
             runtime = runtime or "store" in forms or any(how.startswith("tree") for how in hows)
             numpy = numpy or any(how.startswith("array") for how in hows)
@@ -182,20 +182,29 @@ class _Rewriter:
         return self._names(node, runtime=runtime, numpy=numpy)
 
     def _definition(self, plan: FunctionPlan, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        names = self._needs(plan)
+        names, header = self._needs(plan), self._header(plan, function)
         start, end = self._lines(function)
         if function.returns is not None:
             self._leave(function.returns)
-        for parameter in plan.jax_annotated:
-            if parameter.annotation is not None:
-                self._leave(parameter.annotation)
+        if header.numpy:
+            for parameter in plan.jax_annotated:
+                if parameter.annotation is not None:
+                    self._leave(parameter.annotation)
 
         def make(text: str) -> str:
             imports = self._imports.lines_in(function)
             step = self._unit_at(function)
-            return functions.definition(text, plan, self._module, self._dialect, names, imports, step)
+            return functions.definition(text, plan, self._module, self._dialect, names, header, imports, step)
 
         self._edits.transform(start, end, make)
+
+    def _header(self, plan: FunctionPlan, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Names:
+        """The names for annotations; empty where there is nothing to annotate or no name is bound in time."""
+        is_typed = plan.is_typed and not self._dialect.generates_helpers
+        return Names(
+            self._imports.runtime_in_header(function) if is_typed else "",
+            self._imports.numpy_in_header(function) if plan.jax_annotated else "",
+        )
 
     def _lines(self, statement: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[int, int]:
         """The span of the whole lines of a definition, decorators included."""

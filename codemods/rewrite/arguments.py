@@ -22,13 +22,20 @@ def with_buffers(
     *,
     positional_only: bool,
     opening: cst.BaseParenthesizableWhitespace | None = None,
+    types: tuple[str, str] | None = None,
 ) -> cst.Parameters:
-    """Inserts the buffers behind `position` positional parameters; `opening` is the space before them all."""
+    """Inserts the buffers, of these types, behind `position` positional parameters.
+
+    `opening` is the space before them all.
+    """
+    pair = [cst.Param(cst.Name(name)) for name in (context, out)]
+    if types is not None:
+        pair = [p.with_changes(annotation=_annotation(t)) for p, t in zip(pair, types, strict=True)]
     posonly, plain = list(parameters.posonly_params), list(parameters.params)
     if posonly and position <= len(posonly):
-        return parameters.with_changes(posonly_params=_inserted(posonly, position, context, out, opening))
+        return parameters.with_changes(posonly_params=_inserted(posonly, position, pair, opening))
     index = position - len(posonly)
-    listed = _inserted(plain, index, context, out, opening)
+    listed = _inserted(plain, index, pair, opening)
     if not positional_only:
         return parameters.with_changes(params=listed)
     leading = [*posonly, *listed[: index + 2]]
@@ -45,8 +52,7 @@ def _comma(space: str) -> cst.Comma:
 def _inserted(
     existing: Sequence[cst.Param],
     index: int,
-    context: str,
-    out: str,
+    pair: Sequence[cst.Param],
     opening: cst.BaseParenthesizableWhitespace | None,
 ) -> list[cst.Param]:
     """Parameters with the buffers at `index`, spaced as the ones beside them are."""
@@ -63,8 +69,31 @@ def _inserted(
         elif isinstance(former, cst.Comma):
             end = former
         before[-1] = before[-1].with_changes(comma=comma)
-    first = cst.Param(cst.Name(context), comma=cst.Comma(whitespace_after=space))
-    return [*before, first, cst.Param(cst.Name(out), comma=end), *after]
+    context, out = pair
+    context = context.with_changes(comma=cst.Comma(whitespace_after=space))
+    return [*before, context, out.with_changes(comma=end), *after]
+
+
+def one_a_line(parameters: cst.Parameters, indent: str) -> str:
+    """The text of parameters with a line break behind each comma, and a comma at the end."""
+    newline = cst.ParenthesizedWhitespace(last_line=cst.SimpleWhitespace(indent))
+
+    def broken(node: cst.Param | cst.ParamStar | cst.ParamSlash) -> cst.CSTNode:
+        return node.with_changes(comma=cst.Comma(whitespace_after=newline))
+
+    changes: dict[str, object] = {
+        name: [broken(p) for p in getattr(parameters, name)]
+        for name in ("posonly_params", "params", "kwonly_params")
+    }
+    for name in ("posonly_ind", "star_arg", "star_kwarg"):
+        found = getattr(parameters, name)
+        if isinstance(found, cst.Param | cst.ParamStar | cst.ParamSlash):
+            changes[name] = broken(found)
+    return parsing.code(parameters.with_changes(**changes)).rstrip()
+
+
+def _annotation(text: str) -> cst.Annotation:
+    return cst.Annotation(cst.parse_expression(text))
 
 
 def _space_beside(
@@ -110,7 +139,10 @@ class _Annotations(cst.CSTTransformer):
 
     def leave_Param(self, original_node: cst.Param, updated_node: cst.Param) -> cst.Param:
         if updated_node.name.value in self._names and updated_node.annotation is not None:
-            annotation = updated_node.annotation.with_changes(annotation=cst.parse_expression(self._type))
+            old, new = updated_node.annotation.annotation, self._type
+            if isinstance(old, cst.SimpleString):
+                new = f"{old.quote}{new}{old.quote}"
+            annotation = updated_node.annotation.with_changes(annotation=cst.parse_expression(new))
             return updated_node.with_changes(annotation=annotation)
         return updated_node
 

@@ -15,6 +15,7 @@ from codemods.rewrite import arguments, parsing
 from codemods.rewrite.alignment import realigned
 from codemods.rewrite.dialect import Dialect, Names
 from codemods.rewrite.returns import ReturnRewriter, Spot, Write, Writer
+from codemods.specs import Spec
 
 _LINE_LENGTH: Final = 100
 _LONGEST_WRITE: Final = "bufcb.store(out, )"
@@ -26,10 +27,14 @@ def definition(
     module: Module,
     dialect: Dialect,
     names: Names,
+    header: Names,
     imports: Sequence[str],
     step: str = "    ",
 ) -> str:
-    """Rewrites the lines of a `def`; `step` is one of indentation where the text shows none."""
+    """Rewrites the lines of a `def`.
+
+    `header` are the names for annotations, and `step` is one of indentation where the text shows none.
+    """
     indent = _indent(text)
 
     def change(node: cst.CSTNode, unit: str) -> cst.BaseStatement:
@@ -44,11 +49,12 @@ def definition(
             plan.out,
             positional_only=plan.positional_only,
             opening=node.whitespace_before_params,
+            types=_types_of_buffers(plan.spec, header.runtime) if header.runtime else None,
         )
         was_short = len(indent + _header(node)) <= _LINE_LENGTH
         node = node.with_changes(body=body, params=parameters)
-        jax_annotated = [parameter.arg for parameter in plan.jax_annotated]
-        node = arguments.with_annotations(node, jax_annotated, f"{names.numpy}.ndarray")
+        jax_annotated = [parameter.arg for parameter in plan.jax_annotated if header.numpy]
+        node = arguments.with_annotations(node, jax_annotated, f"{header.numpy}.ndarray")
         if was_short:
             node = _with_short_header(node, indent, unit if isinstance(body, cst.IndentedBlock) else step)
         lines = [*imports, *dialect.conversion_lines(names, plan.conversions, len(indent + unit))]
@@ -58,6 +64,14 @@ def definition(
     return parsing.transform_block(text, change)
 
 
+def _types_of_buffers(spec: Spec, runtime: str) -> tuple[str, str]:
+    """The types of the context and of the outputs, which are written leaf by leaf where they are known."""
+    buffer = f"{runtime}.Buffer"
+    containers = {"tuple": f"tuple[{buffer}, ...]", "list": f"list[{buffer}]", "dict": f"dict[str, {buffer}]"}
+    out = buffer if spec.kind == "leaf" else containers[spec.kind] if spec.is_flat else "object"
+    return f"{runtime}.ExecutionContext", out
+
+
 def _header(node: cst.FunctionDef) -> str:
     """A header's text, up to its colon."""
     bare = node.with_changes(body=cst.SimpleStatementSuite([cst.Pass()]), leading_lines=[], decorators=[])
@@ -65,11 +79,14 @@ def _header(node: cst.FunctionDef) -> str:
 
 
 def _with_short_header(node: cst.FunctionDef, indent: str, step: str) -> cst.FunctionDef:
-    """Puts the parameters on a line of their own where the header has become too long for one."""
+    """Puts the parameters on lines of their own where the header has become too long for one."""
     text = _header(node)
     if "\n" in text or len(indent + text) <= _LINE_LENGTH:
         return node
-    (header,) = parsing.statements(f"def _(\n{indent}{step}{parsing.code(node.params)}\n{indent}): pass\n")
+    parameters = parsing.code(node.params)
+    if len(indent + step + parameters) > _LINE_LENGTH:
+        parameters = arguments.one_a_line(node.params, indent + step)
+    (header,) = parsing.statements(f"def _(\n{indent}{step}{parameters}\n{indent}): pass\n")
     header = header.visit(parsing.Absolute(""))  # type: ignore[assignment]
     assert isinstance(header, cst.FunctionDef)
     return node.with_changes(params=header.params, whitespace_before_params=header.whitespace_before_params)

@@ -48,6 +48,12 @@ class Imports:
     def jax(self, node: ast.AST) -> str:
         return self._name("jax", None, node)
 
+    def runtime_in_header(self, function: ast.stmt) -> str:
+        return self._in_header(self._runtime, None, function)
+
+    def numpy_in_header(self, function: ast.stmt) -> str:
+        return self._in_header("numpy", "np", function)
+
     def end_of_header(self) -> int:
         """The offset behind the top-level imports that hold JAX's, where definitions may follow."""
         anchor = self._anchor()
@@ -92,6 +98,22 @@ class Imports:
         if home is None:
             home = node if isinstance(node, ast.FunctionDef | ast.Lambda) else self._above(node, library)
         self._local[home, library] = chosen
+        return chosen
+
+    def _in_header(self, library: str, alias: str | None, function: ast.stmt) -> str:
+        """A name that is bound where the annotations of a function are evaluated; empty if there is none."""
+        scope, first = self._module.scopes[function], self._top_line(function)
+        for candidate in scope.enclosing():
+            before = first if candidate is self._module.root else function.lineno
+            for name, line in self._bound_to(library, candidate):
+                if line < before and self._module.home(name, scope) is candidate:
+                    self._needed.add(name)
+                    return name
+        anchor = self._anchor()
+        if anchor is None or anchor.lineno >= first:
+            return ""
+        chosen = self._alias(library, alias)
+        self._top_level[library] = chosen
         return chosen
 
     def _top_line(self, node: ast.AST) -> int:

@@ -120,7 +120,7 @@ class _Finder:
             return False
         if isinstance(choice, ast.If) and self._is_elif(choice):
             return False
-        if isinstance(choice, ast.If) and not (choice.orelse and self._is_pure(choice.test)):
+        if isinstance(choice, ast.If) and not self._is_pure(choice.test):
             return False
         return all(
             s in dead

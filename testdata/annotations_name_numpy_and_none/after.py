@@ -4,7 +4,15 @@ import jax.numpy as jnp
 import numpy as np
 
 
-def _blend(ctx, out, a: np.ndarray, b: np.ndarray, c: np.ndarray, *, t: np.ndarray) -> None:
+def _blend(
+    ctx: bufcb.ExecutionContext,
+    out: bufcb.Buffer,
+    a: np.ndarray,
+    b: np.ndarray,
+    c: np.ndarray,
+    *,
+    t: np.ndarray,
+) -> None:
     a, b, c, t = np.asarray(a), np.asarray(b), np.asarray(c), np.asarray(t)
     out[...] = np.add(np.add(a, b), np.add(c, t))
     return

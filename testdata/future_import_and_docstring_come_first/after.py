@@ -9,7 +9,7 @@ import jax, jax.numpy as jnp  # noqa: E401
 import numpy as np
 
 
-def _host(ctx, out, x: np.ndarray) -> None:
+def _host(ctx: bufcb.ExecutionContext, out: bufcb.Buffer, x: np.ndarray) -> None:
     x = np.asarray(x)
     out[...] = np.square(x)
     return

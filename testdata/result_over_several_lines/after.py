@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 
 
-def _window(ctx, out, v: np.ndarray) -> None:
+def _window(ctx: bufcb.ExecutionContext, out: bufcb.Buffer, v: np.ndarray) -> None:
     # taper the ends
     out[...] = (  # a product
         np.asarray(v)  # the input

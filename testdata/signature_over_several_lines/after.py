@@ -5,8 +5,8 @@ import numpy as np
 
 
 def _fused(
-    ctx,
-    out,
+    ctx: bufcb.ExecutionContext,
+    out: bufcb.Buffer,
     a: np.ndarray,  # left
     b: np.ndarray,  # right
     *,
