@@ -1315,7 +1315,7 @@ if True:
     from jax import pure_callback  # used
     from jax import pure_callback as other  # unused
     print(other)
-if True:
+if print():
     from jax import pure_callback as pc  # alone
 """,
         """\
@@ -1325,7 +1325,7 @@ if True:
     # two of them
     from jax import pure_callback  # used
     print(bufcb.pure_callback)
-if True:
+if print():
     pass  # alone
 """,
         "pc",
