@@ -135,9 +135,11 @@ def folders_above(folder: str) -> Iterator[str]:
 
 def project_of(folder: str) -> str | None:
     """The repository of a folder, so that a part of it is decided on as the whole is; else its project."""
-    repository = repository_of(os.path.realpath(folder))
-    if repository is not None:
-        return repository
+    return repository_of(os.path.realpath(folder)) or marked(folder)
+
+
+def marked(folder: str) -> str | None:
+    """The nearest folder with a project file, of which a repository may have several."""
     for around in folders_above(folder):
         if any(os.path.exists(os.path.join(around, marker)) for marker in PROJECT_MARKERS):
             return around

@@ -24,6 +24,7 @@ from codemods.selection import Selection
 from codemods.source import SourceError, SourceFile, parse
 from codemods.suppressions import Suppressions
 
+_PLACES: Final = 3  # that a note names
 _BY_HAND: Final = "Migrate these calls by hand."
 
 
@@ -156,26 +157,26 @@ def _replaced(module: Module, wanted: Sequence[Api], options: Options) -> Iterat
 
 
 def _bypassed(api: Api, source: SourceFile, project: Project, results: tuple[SiteResult, ...]) -> list[Note]:
-    """A note at the first migrated call, for each place in other files that replaces what it called."""
+    """A note at the first migrated call that names the places in other files that replace what it called."""
     migrated = [
         result
         for result in results
         if result.api == api.name and result.status in (Status.REWRITTEN, Status.ADAPTED)
     ]
-    if not migrated:
+    places = (
+        [f"{_shown(file)}:{line}" for file, line in project.patches(source.path, api)] if migrated else []
+    )
+    if not places:
         return []
-    return [
-        Note(
-            migrated[0].line,
-            migrated[0].column,
-            Diagnostic(
-                "BC006",
-                f"{_shown(file)}:{line} replaces `{api.name}`, where migrated calls no longer pass.",
-                "Replace `bufcb.buffer_callback` there instead.",
-            ),
-        )
-        for file, line in project.patches(source.path, api)
-    ]
+    more = len(places) - _PLACES
+    verb = "replaces" if len(places) == 1 else "replace"
+    shown = ", ".join(places[:_PLACES]) + (f" and {more} more" if more > 0 else "")
+    diagnostic = Diagnostic(
+        "BC006",
+        f"{shown} {verb} `{api.name}`, where migrated calls no longer pass.",
+        "Replace `bufcb.buffer_callback` there instead.",
+    )
+    return [Note(migrated[0].line, migrated[0].column, diagnostic)]
 
 
 def _shown(file: str) -> str:

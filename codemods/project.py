@@ -14,7 +14,7 @@ from typing import Final
 from codemods import names
 from codemods.apis import Api
 from codemods.contents import Contents
-from codemods.discovery import SUFFIXES, project_of, python_files
+from codemods.discovery import SUFFIXES, marked, project_of, python_files
 from codemods.names import Module
 from codemods.patches import Patch, find, may_patch
 from codemods.source import SourceError, SourceFile
@@ -78,16 +78,36 @@ class Project:
         return cls(tuple(places))
 
     def used_elsewhere(self, name: str, path: Path) -> bool:
-        """Whether another file imports `name`, reads it as an attribute, or spells it in a string."""
+        """Whether another file imports `name`, reads it as an attribute, or spells it in a string.
+
+        In the other projects of a repository the name is common, and only what is taken from the very module
+        counts.
+        """
+        module = _module_name(path)
         return any(
-            name in other.imported | other.attributes | other.spelled | other.declared
-            or ("*" in other.imported and not name.startswith("_"))
-            for _, other in self.others(name, path)
+            (module, name) in other.taken
+            or (
+                self._is_near(file, path)
+                and (
+                    name in other.imported | other.attributes | other.spelled | other.declared
+                    or ("*" in other.imported and not name.startswith("_"))
+                )
+            )
+            for file, other in self.others(name, path)
         )
+
+    def _is_near(self, file: str, path: Path) -> bool:
+        """Whether a file is in the same project of the repository as `path`."""
+        top = self._marked(os.path.dirname(os.path.realpath(path)))
+        return top is None or file.startswith(os.path.join(top, ""))
+
+    @functools.cache  # noqa: B019 - a project lives as long as the run
+    def _marked(self, folder: str) -> str | None:
+        return marked(folder)
 
     def reexported(self, name: str, path: Path) -> bool:
         """Whether another file takes `name` from the module that `path` is, or takes everything from it."""
-        module = path.parent.name if path.stem == "__init__" else path.stem
+        module = _module_name(path)
         likely = (self._spelling(name) & self._spelling(module)) | self._from_packages(name)
         return any(
             (module, name) in other.taken or ("", name) in other.taken
@@ -172,11 +192,10 @@ class Project:
         return self._sources[file]
 
     def patches(self, path: Path, api: Api) -> Iterator[tuple[str, int]]:
-        """File and line of each place where another file replaces the API that `path` calls."""
-        own = os.path.realpath(path)
-        called = path.parent.name if path.stem == "__init__" else path.stem
+        """File and line of each place where another file of the same project replaces the API it calls."""
+        own, called = os.path.realpath(path), _module_name(path)
         for file, found in self._patches(api).items():
-            if file != own:
+            if file != own and self._is_near(file, path):
                 yield from ((file, patch.line) for patch in found if patch.module in ("jax", called))
 
     @functools.cache  # noqa: B019 - a project lives as long as the run
@@ -252,6 +271,11 @@ class Project:
             return names.read(_tree(file, data))
         except _UNREADABLE:
             return None
+
+
+def _module_name(path: Path) -> str:
+    """The last part of the dotted name of the module that `path` is."""
+    return path.parent.name if path.stem == "__init__" else path.stem
 
 
 def _package(folder: Path) -> Path | None:

@@ -155,10 +155,14 @@ def test_without_a_project_file_a_package_is_whole_whichever_part_is_given(tmp_p
         assert used == [True, True, False]
 
 
-def test_a_repository_of_several_projects_is_one(tmp_path: Path):
+@pytest.mark.parametrize(
+    ("other", "used"),
+    [("from m import _host", True), ("import a.m\na.m._host(1)", True), ("self._host", False)],
+)
+def test_other_projects_of_a_repository_use_what_they_take_from_the_module(tmp_path, other: str, used: bool):
     files = {"repo/.git/HEAD": "", "repo/a/pyproject.toml": "", "repo/a/m.py": "", "repo/b/setup.py": ""}
-    files |= {"repo/b/other.py": "from m import _host"}
-    assert project(tmp_path, files, "repo/a/m.py").used_elsewhere("_host", tmp_path / "repo/a/m.py")
+    found = project(tmp_path, files | {"repo/b/other.py": other}, "repo/a/m.py")
+    assert found.used_elsewhere("_host", tmp_path / "repo/a/m.py") is used
 
 
 def test_a_repository_that_ignores_the_file_is_not_its_project(tmp_path: Path):

@@ -859,7 +859,16 @@ def test_a_file_that_patches_jax_is_left_alone_and_named_elsewhere(text, tmp_pat
     (note,) = report["core.py"]["notes"]
     lines = project.files["test_core.py"].splitlines()
     number = next(n for n, line in enumerate(lines, 1) if "pure_callback" in line)
-    assert note["code"] == "BC006" and f"test_core.py:{number} " in note["message"]
+    assert note["code"] == "BC006" and f"test_core.py:{number} replaces " in note["message"]
+
+
+def test_many_patches_are_one_note(tmp_path):
+    project = patching("jax.pure_callback = None\n" * 5)
+    (note,) = migrate(lay_out(project, tmp_path))["core.py"]["notes"]
+    assert (
+        note["message"].count("test_core.py:") == 3
+        and " and 2 more replace `pure_callback`" in note["message"]
+    )
 
 
 @pytest.mark.parametrize(
