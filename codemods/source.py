@@ -132,6 +132,9 @@ class SourceFile:
 
 def parse(path: Path, text: str) -> ast.Module:
     """Parses `text`; every failure of Python's parser becomes a `SourceError`."""
+    if (null := text.find("\0")) >= 0:  # Python does not say where
+        line = len(_NEWLINE.findall(text, 0, null)) + 1
+        raise SourceError(path, line, "cannot be parsed: it contains a null byte")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a SyntaxWarning is the user's own, and not about us

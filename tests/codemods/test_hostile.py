@@ -315,3 +315,31 @@ def test_a_name_cannot_command_the_terminal():
     Path("\x1b[31mred.py").write_text("import jax\njax.pure_callback(\n")
     result = CliRunner().invoke(cli.migrate, ["."])
     assert "\x1b" not in result.stderr and "\\x1b[31mred.py" in result.stderr
+
+
+# ---------------------------------------------------------------------------------------- look-alikes
+
+
+def test_names_are_read_as_python_reads_them():
+    r"""To Python `\uff46` is `f`. The word itself stands in a comment, so that the file is looked at."""
+    wide = str.maketrans("fpk", "\N{FULLWIDTH LATIN SMALL LETTER F}\N{FULLWIDTH LATIN SMALL LETTER P}k")
+    text = GOOD.replace("_f(x)", "_f(x)".translate(wide)).replace(
+        "pure_callback", "pure_callback".translate(wide)
+    )
+    Path("good.py").write_text("# pure_callback\n" + text)
+    file = migrated()["good.py"]
+    assert is_migrated(file) and status(file) == [("rewritten", None)]
+    assert CliRunner().invoke(cli.migrate, ["good.py", "--write"]).exit_code == 0
+    assert "bufcb.buffer_callback(_f, " in Path("good.py").read_text()
+
+
+def test_a_file_is_looked_at_for_the_word_alone():
+    """The scan is for the bytes of `pure_callback`: whoever spells it otherwise everywhere is left alone."""
+    Path("good.py").write_text(GOOD.replace("pure", "\N{FULLWIDTH LATIN SMALL LETTER P}ure"))
+    assert migrated() == {}
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+def test_the_line_of_a_null_byte_is_told(ending):
+    Path("good.py").write_bytes(f"# pure_callback{ending}x = 1{ending}y = '\0'{ending}".encode())
+    assert migrated()["good.py"]["error"] == "good.py:3: cannot be parsed: it contains a null byte"
