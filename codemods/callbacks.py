@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from codemods.advice import to_convert, trees_among
 from codemods.apis import Api
 from codemods.arguments import Blurred, Supplied, supplied
-from codemods.bodies import BodyReport, analyse
+from codemods.bodies import BodyReport, Obstacle, analyse
 from codemods.checks import check_definition, check_keys, check_replaced, check_writes
 from codemods.copies import why_copied
 from codemods.definitions import Definitions, Found
@@ -19,7 +21,7 @@ from codemods.free_names import FreeNames
 from codemods.groups import Adapted, Context, Findings, Group, of_obstacle, place
 from codemods.in_place import InPlace
 from codemods.model import Diagnostic, Options, Status
-from codemods.names import FunctionNode, Module
+from codemods.names import FunctionNode, Module, parameters
 from codemods.ordering import why_not_reordered
 from codemods.overrides import Overrides
 from codemods.plans import FunctionPlan, ModulePlan, SiblingPlan, SitePlan
@@ -32,7 +34,7 @@ from codemods.source import SourceFile
 from codemods.specs import Spec, structure
 from codemods.suppressions import Suppressions
 
-ACCEPTED_BY_NUMPY: Final = frozenset({"BC104", "BC111", "BC112"})
+_ACCEPTED: Final = frozenset({"BC104", "BC111", "BC112"})
 
 _COMMENTED: Final = Diagnostic("BC004", "Left alone, as the comment asks.")
 _BY_CHOICE: Final = Opaque("BC117", "`--arrays jax` keeps every callback as it is.")
@@ -273,20 +275,35 @@ class Planner:
     def _follow(self, group: Group) -> Findings:
         """Follows the arguments through the callback's body; raises `Adapted` at an obstacle."""
         found = self._supplied(group)
-        accept = ACCEPTED_BY_NUMPY if self.options.arrays == "numpy" else frozenset()
-        arguments = {name: seen.argument for name, seen in found.items()}
         home = group.resolved.home
-        if home is None:
-            report = analyse(group.function, arguments, self.module, accept, self.overridden)
-        else:
-            overridden = Overrides(home.module, Path(home.file), self.project)
-            report = analyse(group.function, arguments, home.module, accept, overridden)
+        report = self._analysed(group, found, _ACCEPTED if self.options.arrays == "numpy" else frozenset())
         if report.obstacle is not None:
-            raise Adapted(of_obstacle(report.obstacle, home))
+            raise Adapted(of_obstacle(self._with_advice(report.obstacle, group, found), home))
         findings = Findings(found, report, self._spec(group))
         check_writes(findings, self.options)
         check_keys(findings)
         return findings
+
+    def _analysed(self, group: Group, found: dict[str, Supplied], accept: frozenset[str]) -> BodyReport:
+        arguments = {name: seen.argument for name, seen in found.items()}
+        home = group.resolved.home
+        if home is None:
+            return analyse(group.function, arguments, self.module, accept, self.overridden)
+        overridden = Overrides(home.module, Path(home.file), self.project)
+        return analyse(group.function, arguments, home.module, accept, overridden)
+
+    def _with_advice(self, obstacle: Obstacle, group: Group, found: dict[str, Supplied]) -> Obstacle:
+        """An obstacle with what to do about it and all of its kind, or one that such would not remove."""
+        if not obstacle.names:
+            return obstacle
+        report = self._analysed(group, found, _ACCEPTED)
+        if report.obstacle is not None:
+            return report.obstacle
+        sites = [site for site, _ in group.calls]
+        trees = trees_among(group.function, sites, group.position, self.module)
+        order = [parameter.arg for parameter in parameters(group.function.args)]
+        names = {name for each in report.accepted for name in each.names}
+        return dataclasses.replace(obstacle, way_out=to_convert(names, trees, order))
 
     def _with_rewrite(self, group: Group, plan: FunctionPlan, report: BodyReport) -> dict[Site, SitePlan]:
         self.functions.append(plan)

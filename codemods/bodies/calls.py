@@ -11,7 +11,7 @@ from typing import Final
 from codemods import hostlib
 from codemods.bodies.expressions import Expressions
 from codemods.bodies.frames import Frame, FunctionLike
-from codemods.bodies.values import ARRAY, CLEAN, NUMBER, Form, Use, Value, join
+from codemods.bodies.values import ARRAY, CLEAN, NUMBER, Form, Obstacle, Use, Value, join
 
 _BUILTINS: Final = frozenset(dir(builtins))
 
@@ -209,12 +209,9 @@ class Calls(Expressions):
         return Value(view=join(values).view)
 
     def _reads_frame(self, node: ast.Call) -> None:
-        self.obstruct(
-            "BC118",
-            node,
-            f"`{_short(node.func)}()` may read the callback's own names, which a rewrite changes.",
-            "Leave it as it is, or write the callback without it.",
-        )
+        reason = f"`{_short(node.func)}()` may read the callback's own names, which a rewrite changes."
+        way_out = "Leave it as it is, or write the callback without it."
+        self.obstruct(Obstacle("BC118", node, reason, way_out))
 
     # Builtins.
 
@@ -382,9 +379,8 @@ class Calls(Expressions):
         if method in hostlib.NEUTRAL_METHODS:
             return Value(base.raw, base.view, form="array", dtype=base.dtype)
         if method in hostlib.JAX_ATTRIBUTES:
-            self.obstruct(
-                "BC103", node, f"Only JAX arrays have `{method}`.", "Write it in NumPy to have it rewritten."
-            )
+            reason = f"Only JAX arrays have `{method}`."
+            self.obstruct(Obstacle("BC103", node, reason, "Write it in NumPy to have it rewritten."))
         if method == "astype" and self._keeps_dtype(node, base):
             return Value(base.raw, base.view, form="array", dtype=base.dtype)
         if method in hostlib.WRITING_METHODS and method != "sort":

@@ -110,13 +110,9 @@ class Effects:
         """`value` reaches code that may compute with it, or keep it."""
         self.use(value, Use.OTHER)
         if value.raw:
-            self.obstruct(
-                "BC111",
-                node,
-                f"{_names(value)} is handed to {receiver}, which is out of sight"
-                " and may use it as a JAX array.",
-                f"Convert it first with `np.asarray({_first(value)})`, or pass `--arrays numpy`.",
-            )
+            are, them = ("is", "it as a JAX array") if len(value.raw) == 1 else ("are", "them as JAX arrays")
+            reason = f"{_names(value)} {are} handed to {receiver}, which is out of sight and may use {them}."
+            self.obstruct_by(value, "BC111", node, reason)
         self._escape(value, node)
 
     def in_frame(self, frame: Frame) -> Value:
@@ -129,12 +125,9 @@ class Effects:
         """`value` is stored where it may outlive the call."""
         self.use(value, Use.OTHER)
         if value.raw:
-            self.obstruct(
-                "BC112",
-                node,
-                f"As a JAX array, {_names(value)} is kept in {keeper}.",
-                f"Keep `np.array({_first(value)})` instead, or pass `--arrays numpy`.",
-            )
+            are = "a JAX array, {} is" if len(value.raw) == 1 else "JAX arrays, {} are"
+            reason = f"As {are.format(_names(value))} kept in {keeper}."
+            self.obstruct_by(value, "BC112", node, reason)
         self._escape(value, node)
 
     def _escape(self, value: Value, node: ast.AST) -> None:
@@ -145,24 +138,18 @@ class Effects:
             self.usages[name].escape = self.usages[name].escape or node
 
     def exception_is_kept(self, node: ast.AST) -> None:
-        self.obstruct(
-            "BC112",
-            node,
-            "An exception is kept, and with it the callback's frame and everything in it.",
-            "Keep its text or `error.with_traceback(None)` instead.",
-        )
+        reason = "An exception is kept, and with it the callback's frame and everything in it."
+        way_out = "Keep its text or `error.with_traceback(None)` instead."
+        self.obstruct(Obstacle("BC112", node, reason, way_out))
 
     def write_into(self, value: Value, node: ast.AST, *, rebinds: bool = False) -> None:
         """An argument is written into; a view of one that the body made itself fails as it did before."""
         self.use(value, Use.OTHER)
         if value.raw or rebinds:
-            self.obstruct(
-                "BC105",
-                node,
-                f"{_names(value)} is changed in place, which a JAX array does not allow"
-                " or answers with a new array.",
-                f"Copy it first: `{_first(value)} = np.array({_first(value)})`.",
-            )
+            what = "which a JAX array does not allow or answers with a new array"
+            reason = f"{_names(value)} is changed in place, {what}."
+            way_out = f"Copy it first: `{_first(value)} = np.array({_first(value)})`."
+            self.obstruct(Obstacle("BC105", node, reason, way_out))
         self.note_write(value, node)
 
     def write_and_escape(self, value: Value, node: ast.AST) -> None:
@@ -177,27 +164,23 @@ class Effects:
             self.usages[name].write = self.usages[name].write or node
 
     def arithmetic_differs(self, value: Value, node: ast.AST, what: str) -> None:
-        self.obstruct(
-            "BC104",
-            node,
-            f"{what[:1].upper()}{what[1:]} on {_names(value)} is computed by JAX,"
-            " and NumPy's answer may differ.",
-            f"Convert first with `np.asarray({_first(value)})`, or pass `--arrays numpy`.",
-        )
+        shown = f"{what[:1].upper()}{what[1:]} on {_names(value)}"
+        self.obstruct_by(value, "BC104", node, f"{shown} is computed by JAX, and NumPy's answer may differ.")
 
     def asks_type(self, value: Value, node: ast.AST) -> None:
-        self.obstruct(
-            "BC113",
-            node,
-            f"The callback asks what type {_names(value)} has.",
-            f"Convert it first with `np.asarray({_first(value)})`.",
-        )
+        reason = f"The callback asks what type {_names(value)} has."
+        way_out = f"Convert it first with `np.asarray({_first(value)})`."
+        self.obstruct(Obstacle("BC113", node, reason, way_out))
 
-    def obstruct(self, code: str, node: ast.AST, reason: str, way_out: str) -> None:
-        obstacle = Obstacle(code, node, reason, way_out)
-        if code not in self.accept:
+    def obstruct_by(self, value: Value, code: str, node: ast.AST, reason: str) -> None:
+        """An obstacle that is none once the arguments are converted."""
+        names = tuple(sorted(value.raw or value.view))
+        self.obstruct(Obstacle(code, node, reason, "", names))
+
+    def obstruct(self, obstacle: Obstacle) -> None:
+        if obstacle.code not in self.accept or not obstacle.names:
             raise Obstructed(obstacle)
-        self.accepted[code, node] = obstacle
+        self.accepted[obstacle.code, obstacle.node] = obstacle
 
     def consume_by_numpy(self, value: Value) -> None:
         """NumPy converts the value, element by element where it is a container."""

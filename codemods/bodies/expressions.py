@@ -10,7 +10,7 @@ from typing import Final
 from codemods import hostlib
 from codemods.bodies.effects import Effects, frames
 from codemods.bodies.frames import Frame
-from codemods.bodies.values import ARRAY, CLEAN, NONE, NUMBER, Use, Value, join
+from codemods.bodies.values import ARRAY, CLEAN, NONE, NUMBER, Obstacle, Use, Value, join
 
 # Small enough for every integer dtype, and never negative: NumPy raises where JAX wraps around.
 _SMALL: Final = range(128)
@@ -94,7 +94,7 @@ class Expressions(Effects):
         origins = self.module.origins(node)
         jax = [origin for origin in origins if origin == "jax" or origin.startswith("jax.")]
         if jax and not set(jax) <= hostlib.JAX_DTYPES:
-            self.obstruct("BC103", node, _JAX_TEXT.format(ast.unparse(node)), _JAX_WAY_OUT)
+            self.obstruct(Obstacle("BC103", node, _JAX_TEXT.format(ast.unparse(node)), _JAX_WAY_OUT))
 
     def _of_JoinedStr(self, node: ast.JoinedStr, frame: Frame) -> Value:
         for part in node.values:
@@ -271,7 +271,8 @@ class Expressions(Effects):
                 value.raw, value.view, form="array", dtype=value.dtype if node.attr in ("T", "mT") else None
             )
         if node.attr in hostlib.JAX_ATTRIBUTES:
-            self.obstruct("BC103", node, f"Only JAX arrays have `{node.attr}`.", _JAX_WAY_OUT)
+            reason = f"Only JAX arrays have `{node.attr}`."
+            self.obstruct(Obstacle("BC103", node, reason, _JAX_WAY_OUT))
         self.arithmetic_differs(value, node, f"the attribute `{node.attr}`")
         return Value(value.raw, value.view)
 

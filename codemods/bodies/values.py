@@ -106,12 +106,17 @@ def _may_be_outside(values: list[Value]) -> bool:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Obstacle:
-    """The one thing that keeps a callback from being rewritten."""
+    """The one thing that keeps a callback from being rewritten.
+
+    Attributes:
+      names: the arguments that would be in the way no more if they were converted.
+    """
 
     code: str
     node: ast.AST
     reason: str
     way_out: str = ""
+    names: tuple[str, ...] = ()
 
 
 class Obstructed(Exception):

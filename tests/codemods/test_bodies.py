@@ -923,7 +923,7 @@ def test_obstacles_point_at_the_place_and_name_the_argument():
     found = report("n = len(x)\nreturn np.sum(x)").obstacle
     assert found is not None
     assert ast.unparse(found.node) == "np.sum(x)"
-    assert "`x`" in found.reason and "np.asarray(x)" in found.way_out
+    assert "`x`" in found.reason and found.names == ("x",)
 
 
 def test_arithmetic_that_moves_to_numpy_is_reported():

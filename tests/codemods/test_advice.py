@@ -1,0 +1,115 @@
+"""What a note on an argument advises, and that a callback is rewritten once that is done."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from codemods import cli
+
+PROGRAM = """\
+import jax
+import jax.numpy as jnp
+import numpy as np
+from lib import solve
+
+
+def _host({parameters}):
+{advised}    return {value}
+
+
+def run(a, b, c):
+    return jax.pure_callback(_host, jax.ShapeDtypeStruct((2,), jnp.float32), {arguments})
+"""
+
+
+def site_of(text: str, folder: Path, *options: str) -> dict[str, str]:
+    path = folder / "program.py"
+    path.write_text(text)
+    result = CliRunner().invoke(cli.migrate, [str(path), "--format", "json", *options])
+    (site,) = json.loads(result.stdout)["files"][0]["sites"]
+    return site
+
+
+@pytest.mark.parametrize(
+    ("parameters", "value", "arguments", "advice", "advised"),
+    [
+        pytest.param(
+            "x", "x // 2", "a", "Convert it with `np.asarray(x)` first", "x = np.asarray(x)", id="one"
+        ),
+        pytest.param(
+            "x, y, z",
+            "np.sum(z) + x // 2 * y",
+            "a, b, c",
+            "Convert `x`, `y` and `z` with `np.asarray` first",
+            "x, y, z = np.asarray(x), np.asarray(y), np.asarray(z)",
+            id="all at once, in the order of the parameters",
+        ),
+        pytest.param(
+            "x, y",
+            "np.sum(x) + np.sin(y)",
+            "a, b",
+            "Convert it with `np.asarray(x)` first",
+            "x = np.asarray(x)",
+            id="those that are in the way alone",
+        ),
+        pytest.param(
+            "p",
+            "p['w'] // 2",
+            "{'w': a}",
+            "Convert the arrays in `p` with `jax.tree.map(np.asarray, p)` first",
+            "p = jax.tree.map(np.asarray, p)",
+            id="a dict",
+        ),
+        pytest.param(
+            "pair",
+            "solve(pair)",
+            "(a, b)",
+            "Convert the arrays in `pair` with `jax.tree.map(np.asarray, pair)` first",
+            "pair = jax.tree.map(np.asarray, pair)",
+            id="a tuple",
+        ),
+        pytest.param(
+            "x, p",
+            "x // p[0]",
+            "a, (b, c)",
+            "Convert it with `np.asarray(x)` and the arrays in `p` with `jax.tree.map(np.asarray, p)` first",
+            "x, p = np.asarray(x), jax.tree.map(np.asarray, p)",
+            id="an array and a tuple",
+        ),
+        pytest.param(
+            "x", "solve(x)", "a", "Convert it with `np.asarray(x)` first", "x = np.asarray(x)", id="handed on"
+        ),
+    ],
+)
+def test_following_the_advice_is_enough(
+    parameters: str, value: str, arguments: str, advice: str, advised: str, tmp_path: Path
+):
+    def text(line: str) -> str:
+        return PROGRAM.format(parameters=parameters, value=value, arguments=arguments, advised=line)
+
+    site = site_of(text(""), tmp_path)
+    assert site["status"] == "adapted"
+    assert site["message"].endswith(f" {advice}, or pass `--arrays numpy`.")
+    assert site_of(text(f"    {advised}\n"), tmp_path)["status"] == "rewritten"
+    assert site_of(text(""), tmp_path, "--arrays", "numpy")["status"] == "rewritten"
+
+
+def test_what_converting_would_not_help_is_named_first(tmp_path: Path):
+    text = PROGRAM.format(parameters="x", value="jnp.sin(x // 2)", arguments="a", advised="")
+    site = site_of(text, tmp_path)
+    assert site["code"] == "BC103"
+    assert "np.asarray" not in site["message"]
+    assert site_of(text, tmp_path, "--arrays", "numpy")["code"] == "BC103"
+
+
+def test_a_kept_exception_is_no_matter_of_arrays(tmp_path: Path):
+    body = "    try:\n        x = np.exp(x)\n    except ValueError as error:\n        solve.last = error\n"
+    text = PROGRAM.format(parameters="x", value="np.sin(x)", arguments="a", advised=body)
+    for options in ((), ("--arrays", "numpy")):
+        site = site_of(text, tmp_path, *options)
+        assert (site["status"], site["code"]) == ("adapted", "BC112")
+        assert "error.with_traceback(None)" in site["message"]
