@@ -63,9 +63,10 @@ class Project:
         a project of it.
         """
         places: dict[Path, None] = {}
+        project = functools.cache(project_of)  # a list of files has many of one folder
         for path in (Path(os.path.abspath(path)) for path in paths):
             folder = path if os.path.isdir(path) else path.parent
-            if (top := project_of(str(folder))) is not None:
+            if (top := project(str(folder))) is not None:
                 places[Path(top)] = None
                 continue
             package = _package(folder)
