@@ -28,13 +28,11 @@ class Adapted:
       function: called with arrays in the place of buffers; returns a pytree of arrays and scalars.
       arrays: which arrays, "numpy" or "jax".
       key: what stands for `function` in comparisons.
-      key_impls: pairs of flat argument index and implementation, for the data of typed random keys.
     """
 
     function: Callable[..., Any] = dataclasses.field(compare=False)
     arrays: Arrays
     key: Hashable = dataclasses.field(repr=False)
-    key_impls: tuple[tuple[int, Any], ...] = ()
 
     def __call__(self, ctx: Any, out: Any, /, *args: Any, **kwargs: Any) -> None:
         outputs = [out] if isinstance(out, Output) else tree_leaves(out)
@@ -45,16 +43,9 @@ class Adapted:
         leaves, tree = jax.tree_util.tree_flatten((args, kwargs))
         x64 = next((buffer._x64 for buffer in (*leaves, *outputs) if isinstance(buffer, Buffer)), None)
         with scope(x64):
-            for i, impl in enumerate(self.impls(len(leaves))):
-                leaves[i] = to_jax(leaves[i]) if impl is None else to_key(leaves[i], impl)
-            args, kwargs = tree_unflatten(tree, leaves)
+            args, kwargs = tree_unflatten(tree, map(to_jax, leaves))
             values = host_leaves(self.function(*args, **kwargs))
         buffers.write(outputs, values)
-
-    def impls(self, count: int) -> list[Any]:
-        """Return, for each flat argument, the implementation of the random key it is the data of, or None."""
-        impls = dict(self.key_impls)
-        return [impls.get(i) for i in range(count)]
 
 
 def scope(x64: bool | None) -> _jax.HostScope:
@@ -90,12 +81,6 @@ def _aligned_copy(array: np.ndarray) -> np.ndarray:
     copy = memory[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
     copy[...] = array
     return copy
-
-
-def to_key(data: np.ndarray, impl: Any) -> jax.Array:
-    """Return the typed random key whose data this is."""
-    key: jax.Array = jax.random.wrap_key_data(to_jax(data), impl=impl)
-    return key
 
 
 def host_leaves(value: Any) -> list[np.ndarray]:

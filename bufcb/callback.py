@@ -112,7 +112,7 @@ def _make_call(
             primitive_for(sharding),
             *bound.flat_args,
             api=api,
-            callback=bound.callback,
+            callback=declared.callback,
             result_avals=declared.result_avals,
             in_tree=bound.in_tree,
             out_tree=declared.out_tree,
@@ -135,14 +135,12 @@ class Bound:
     """A call whose arguments have been checked.
 
     Attributes:
-      callback: the callback, told which arguments are the data of random keys.
       flat_args: the flat arguments, with random keys as their data.
       in_avals: their abstract values.
       in_tree: the structure of `(args, kwargs)`.
       x64: the x64 mode at the call.
     """
 
-    callback: Callback
     flat_args: Sequence[Any]
     in_avals: Sequence[ShapedArray]
     in_tree: PyTreeDef
@@ -172,9 +170,9 @@ class Declaration:
         _check_x64(function, self.result_avals, x64)
         check_signature(function, args, kwargs)
         flat_args, in_tree = tree_flatten((args, kwargs))
-        callback, flat_args, in_avals = _bind_arguments(self.callback, flat_args, args, kwargs)
+        flat_args, in_avals = _bind_arguments(function, flat_args, args, kwargs)
         _check_aliases(function, self.aliases, in_avals, self.result_avals)
-        return Bound(callback, flat_args, in_avals, in_tree, x64)
+        return Bound(flat_args, in_avals, in_tree, x64)
 
 
 def _shown(value: Any) -> str:
@@ -263,30 +261,25 @@ def _check_aliases(
 
 
 def _bind_arguments(
-    callback: Callback, flat_args: list[Any], args: Any, kwargs: Any
-) -> tuple[Callback, list[Any], list[ShapedArray]]:
-    """Return callback, arguments and their abstract values as they are bound: random keys by their data."""
+    callback: Callable[..., Any], flat_args: list[Any], args: Any, kwargs: Any
+) -> tuple[list[Any], list[ShapedArray]]:
+    """Return arguments and their abstract values as they are bound: random keys by their data."""
     avals = []
-    impls: dict[int, Any] = {}
     flat_args = list(flat_args)
     for i, arg in enumerate(flat_args):
         try:
             aval = jax.typeof(arg)
         except TypeError as error:
-            raise TypeError(_not_an_array(callback.function, i, args, kwargs, arg)) from error
+            raise TypeError(_not_an_array(callback, i, args, kwargs, arg)) from error
         if not isinstance(aval, ShapedArray):
-            raise TypeError(_not_an_array(callback.function, i, args, kwargs, arg))
+            raise TypeError(_not_an_array(callback, i, args, kwargs, arg))
         if jnp.issubdtype(aval.dtype, jax.dtypes.prng_key):
-            if not _takes_keys(callback.function):
-                raise TypeError(_typed_key(callback.function, i, args, kwargs))
-            impls[i] = jax.random.key_impl(arg)
+            if not isinstance(callback, Adapted):
+                raise TypeError(_typed_key(callback, i, args, kwargs))
             flat_args[i] = jax.random.key_data(arg)
             aval = jax.typeof(flat_args[i])
         avals.append(aval)
-    if impls:
-        adapted: Any = callback.function
-        callback = Callback.of(dataclasses.replace(adapted, key_impls=tuple(impls.items())))
-    return callback, flat_args, avals
+    return flat_args, avals
 
 
 def _not_an_array(callback: Callable[..., Any], i: int, args: Any, kwargs: Any, arg: Any) -> str:
@@ -304,10 +297,6 @@ def _typed_key(callback: Callable[..., Any], i: int, args: Any, kwargs: Any) -> 
     )
 
 
-def _takes_keys(callback: Callable[..., Any]) -> bool:
-    return isinstance(callback, Adapted) and callback.arrays == "jax"
-
-
 def adapt(function: Callable[..., Any], arrays: Arrays = "numpy") -> Callable[..., None]:
     """Return a buffer callback that writes what `function` returns, by the rules of `jax.pure_callback`.
 
@@ -318,7 +307,8 @@ def adapt(function: Callable[..., Any], arrays: Arrays = "numpy") -> Callable[..
     Args:
       function: returns arrays, scalars or a pytree of them.
       arrays: what it is called with: "numpy", read-only NumPy views that are valid until it returns; or
-        "jax", `jax.Array`s on the CPU, copied, as `jax.pure_callback` hands them over.
+        "jax", `jax.Array`s on the CPU, copied, as `jax.pure_callback` hands them over. A typed random key
+        arrives as its data, as it does there.
 
     Raises:
       ValueError: for another value of `arrays`.

@@ -73,7 +73,7 @@ def dry_run(
 def _plan(declared: Declaration, bound: Bound) -> trampoline.Plan:
     return trampoline.Plan(
         api="buffer_callback",
-        function=bound.callback.function,
+        function=declared.callback.function,
         in_tree=bound.in_tree,
         out_tree=declared.out_tree,
         in_dtypes=tuple(np.dtype(aval.dtype) for aval in bound.in_avals),

@@ -230,11 +230,7 @@ class _Writer:
         """Run an adapted function on JAX arrays, in the scope that JAX code in callbacks runs in."""
         self.names.update(write=buffers.write, to_jax=adapted.to_jax, host_leaves=adapted.host_leaves)
         self.names["scope"] = functools.partial(adapted.scope, self.plan.x64)
-        inputs = []
-        views = self.views(self.inputs, self.plan.in_dtypes)
-        for view, impl in zip(views, function.impls(len(views)), strict=True):
-            make = "to_jax" if impl is None else self.constant(functools.partial(adapted.to_key, impl=impl))
-            inputs.append(f"{make}({view})")
+        inputs = [f"to_jax({view})" for view in self.views(self.inputs, self.plan.in_dtypes)]
         yield "with scope():"
         yield f"    value = host_leaves(callback({', '.join(self.arguments(iter(inputs)))}))"
         yield f"write(({self.written()}), value)"

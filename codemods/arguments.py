@@ -31,8 +31,10 @@ _JNP_OTHER: Final = frozenset(
 _MORE_RESULTS: Final = frozenset({"returned", "retstep", "full", "cov", "return_indices", "sparse"})
 _DTYPES: Final = frozenset("int8 int16 int32 uint8 uint16 uint32 float16 bfloat16 float32 complex64".split())
 _FLOAT_SAMPLERS: Final = frozenset({"jax.random.normal", "jax.random.uniform"})
-_NO_KEYS: Final = _FLOAT_SAMPLERS | {"jax.random.key_data"}
 _DEPTH: Final = 5
+_MAKE_KEYS: Final = frozenset(
+    f"jax.random.{name}" for name in ("PRNGKey", "clone", "fold_in", "key", "split", "wrap_key_data")
+)
 _KEY_NAME: Final = re.compile(r"(^|_)(sub)?(key|keys|rng|rngs|prng)(_|\d|$)", re.IGNORECASE)
 
 
@@ -163,22 +165,21 @@ def may_be_key(node: ast.expr, module: Module) -> bool:
     """Whether an argument may be a typed random key: made by `jax.random`, or named as one."""
     if isinstance(node, ast.Name):
         binding = module.sole_binding(node)
-        value = binding.value if binding is not None else None
-        if value is not None and may_be_key(value, module):
-            return True
-        return not _is_no_key(value, module) and bool(_KEY_NAME.search(node.id))
+        made = binding.value if binding is not None else None
+        if isinstance(made, ast.Call) and _is_of_jax(made, module):
+            return may_be_key(made, module)
+        return bool(_KEY_NAME.search(node.id)) or (made is not None and may_be_key(made, module))
     if isinstance(node, ast.Attribute):
         return bool(_KEY_NAME.search(node.attr))
     if isinstance(node, ast.Subscript):
         return may_be_key(node.value, module)
-    made_by = module.origins(node.func) if isinstance(node, ast.Call) else frozenset()
-    return any(origin.startswith("jax.random.") for origin in made_by - _NO_KEYS)
+    return isinstance(node, ast.Call) and not module.origins(node.func).isdisjoint(_MAKE_KEYS)
 
 
-def _is_no_key(node: ast.expr | None, module: Module) -> bool:
-    """Whether an expression is an array that `jax.random` makes."""
-    made_by = module.origins(node.func) if isinstance(node, ast.Call) else frozenset()
-    return bool(made_by) and made_by <= _NO_KEYS
+def _is_of_jax(node: ast.Call, module: Module) -> bool:
+    """Whether a function of `jax.random` or `jax.numpy` is called, whose results are known."""
+    origins = module.origins(node.func)
+    return bool(origins) and all(origin.startswith(("jax.random.", "jax.numpy.")) for origin in origins)
 
 
 def argument(node: ast.expr, module: Module, depth: int = 0) -> Argument:

@@ -6,7 +6,6 @@ import ast
 from typing import Final
 
 from codemods.arguments import default_of
-from codemods.bodies import Use
 from codemods.groups import Adapted, Findings, Group
 from codemods.model import Diagnostic, Options
 from codemods.names import FunctionNode, Module
@@ -112,9 +111,9 @@ def check_writes(findings: Findings, options: Options) -> None:
 
 
 def check_keys(findings: Findings) -> None:
-    """A typed random key is no array, which an unused parameter does not notice."""
+    """A typed random key has no buffer; `adapt` hands over its data, as JAX does."""
     for name, seen in findings.supplied.items():
-        if seen.may_be_key and findings.report.usages[name].uses <= {Use.INQUIRY}:
+        if seen.may_be_key:
             raise Adapted(
                 Diagnostic(
                     "BC119",

@@ -206,6 +206,12 @@ def test_what_is_taken_for_one_array_is_one_whatever_the_arguments(module: types
         ("keyboard", False),
         ("x", False),
         ("jnp.sin(x)", False),
+        ("jax.random.key_data(key)", False),
+        ("jax.random.normal(key)", False),
+        ("k = jax.random.key(0)\nk", True),
+        ("rng = jax.random.normal(k)\nrng", False),
+        ("key = jnp.array([0, 1])\nkey", False),
+        ("key = make()\nkey", True),
     ],
 )
 def test_random_keys_are_suspected(expression: str, key: bool):

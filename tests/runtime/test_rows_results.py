@@ -278,14 +278,41 @@ def test_adapted_jax_arrays_may_be_kept() -> None:
     assert [float(x[0]) for x in kept] == [0.0, 2.0, 4.0]
 
 
-def test_typed_keys_reach_an_adapted_callback_as_keys() -> None:
-    def host(key: Any) -> Any:
-        return jax.random.key_data(key)
+@pytest.mark.parametrize("impl", ["threefry2x32", "rbg"])
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda call: call,
+        jax.jit,
+        lambda call: lambda key: jax.vmap(call)(jax.random.split(key)),
+        lambda call: lambda key: call(jax.random.split(key)),
+    ],
+    ids=["eager", "jit", "vmap", "an array of keys"],
+)
+def test_typed_keys_reach_an_adapted_callback_as_their_data(wrap: Any, impl: str) -> None:
+    def adapted(arrays: Any) -> Any:
+        def call(host: Any, spec: Any, key: Any, vmap_method: str) -> Any:
+            return bufcb.buffer_callback(bufcb.adapt(host, arrays), spec, vmap_method=vmap_method)(key)
 
-    spec = jax.ShapeDtypeStruct((2,), jnp.uint32)
-    key = jax.random.key(3)
-    np.testing.assert_array_equal(by_adapt_jax(host, spec, key), jax.random.key_data(key))
-    np.testing.assert_array_equal(by_pure_callback(host, spec, key), jax.random.key_data(key))
+        return call
+
+    def seen_by(call: Any) -> list[Any]:
+        seen = []
+
+        def host(key: Any) -> Any:
+            seen.append((str(key.dtype), np.asarray(key).tolist()))
+            return np.float32(1)
+
+        def with_key(key: Any) -> Any:
+            return call(host, jax.ShapeDtypeStruct((), jnp.float32), key, vmap_method="sequential")
+
+        jax.block_until_ready(wrap(with_key)(jax.random.key(3, impl=impl)))
+        return seen
+
+    expected = seen_by(jax.pure_callback)
+    assert expected and expected[0][0] == "uint32"
+    for call in (adapted("numpy"), adapted("jax"), bufcb.pure_callback):
+        assert seen_by(call) == expected
 
 
 class TestAdaptIdentity:

@@ -88,7 +88,10 @@ def test_64_bit_types_follow_the_x64_mode() -> None:
         assert dry_run(bufcb.adapt(lambda x: x / 3), wide, 1.0) == np.float64(1) / 3
 
 
-def test_random_keys_are_wrapped_again() -> None:
+def test_random_keys_arrive_as_their_data() -> None:
     key = jax.random.key(3)
     draw = bufcb.adapt(lambda key: jax.random.normal(key, (2, 3)), arrays="jax")
     np.testing.assert_array_equal(dry_run(draw, SPEC, key), jax.random.normal(key, (2, 3)))
+    data = bufcb.adapt(lambda key: key)
+    spec = jax.ShapeDtypeStruct((2,), np.uint32)
+    np.testing.assert_array_equal(dry_run(data, spec, key), jax.random.key_data(key))
