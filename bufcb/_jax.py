@@ -98,13 +98,23 @@ def _single_device(device: jax.Device) -> jax.sharding.Sharding:
 def make_effect(name: str) -> _effects.Effect:
     """Return an effect that may be lowered, and stand in control flow, checkpoints and custom derivatives.
 
-    Replaced by: a public effects API, which JAX does not have.
+    It equals the effect of `io_callback`, by which JAX refuses `vmap` of a branch, and of a loop whose
+    predicate is batched: the callback would run for elements that do not take the branch, or have left the
+    loop. Replaced by: a public effects API, which JAX does not have.
     """
+    io_effect = _callback._IOEffect
 
     def text(self: object) -> str:
         return name
 
-    kind = type(name + "Effect", (_effects.Effect,), {"__str__": text, "__module__": "bufcb"})
+    def equals(self: object, other: object) -> bool:
+        return other is self or other is io_effect
+
+    def hashed(self: object) -> int:
+        return hash(io_effect)
+
+    methods = {"__str__": text, "__eq__": equals, "__hash__": hashed, "__module__": "bufcb"}
+    kind = type(name + "Effect", (_effects.Effect,), methods)
     for allowed in (
         _effects.lowerable_effects,
         _effects.control_flow_allowed_effects,
