@@ -200,8 +200,6 @@ def test_what_is_taken_for_one_array_is_one_whatever_the_arguments(module: types
         ("keys[0]", True),
         ("jax.random.key(0)", True),
         ("jax.random.split(k)[0]", True),
-        ("jax.random.key_data(key)", False),
-        ("jax.random.normal(key)", False),
         ("monkey", False),
         ("keyboard", False),
         ("x", False),
