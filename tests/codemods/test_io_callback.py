@@ -196,7 +196,9 @@ def test_the_reports_name_what_is_called():
     text = PROGRAM.format("jax.pure_callback")
     found = run(text, *BOTH, command=cli.lint)
     lines = [line.partition(": ")[2] for line in found.stdout.splitlines() if line.startswith("m.py")]
-    assert [line.partition(" of ")[0] for line in lines] == ["io_callback", "io_callback", "pure_callback"]
+    assert [line.partition(" is ")[0] for line in lines] == [
+        "io_callback of `_note`", "`io_callback`", "pure_callback of `_note`",
+    ]  # fmt: skip
     for options, names in [
         ((), "pure_callback"),
         (IO, "io_callback"),
