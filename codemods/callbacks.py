@@ -239,6 +239,7 @@ class Planner:
         in_place = InPlace(context)
         if group.resolved.also:
             return self._variants_in_place(group.variants, in_place)
+        group = in_place.settled(group)
         findings = self._followed(group)
         if group.resolved.home is None and in_place.is_possible(group):
             return self._with_rewrite(group, in_place.plan(group, findings), findings.report)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import itertools
 from typing import Final
 
@@ -75,36 +76,33 @@ class InPlace:
     def _check_lambda(self, group: Group) -> None:
         function = group.function
         assert isinstance(function, ast.Lambda)
-        if any(r.via for _, r in group.calls):
-            self._check_variable(function)
+        if (name := group.resolved.via) is not None:
+            self._check_variable(name, function)
             return
         reason = why_not_hoisted(function, self.context.module, self.context.source)
         if reason:
             raise Adapted(Diagnostic("BC108", reason, "Write it as a `def` to have it rewritten."))
 
-    def _check_variable(self, function: ast.Lambda) -> None:
-        """A lambda bound to a name is replaced where it stands, if its assignment has a line of its own."""
-        parent = self.context.module.parents[function]
+    def _check_variable(self, name: str, function: ast.Lambda) -> None:
+        """A lambda bound to a name is replaced where it stands; others must not use that name."""
+        module = self.context.module
+        if module.scopes[module.parents[function]] is module.root and not self._free_to_change(name):
+            reason = f"`{name}` is public, so others may call it."
+            raise Adapted(Diagnostic("BC108", reason, "Write it as a `def`."))
+
+    def settled(self, group: Group) -> Group:
+        """The same group; a lambda whose assignment no `def` can stand for is handed over by a new name."""
+        if group.resolved.via is None:
+            return group
+        parent = self.context.module.parents[group.function]
         if (
-            not isinstance(parent, ast.Assign)
-            or not self._alone(parent)
-            or self.context.module.enclosing_class(parent)
+            isinstance(parent, ast.Assign)
+            and self._alone(parent)
+            and self.context.module.enclosing_class(parent) is None
         ):
-            raise Adapted(
-                Diagnostic(
-                    "BC108", "The lambda's assignment is not a line of its own.", "Write it as a `def`."
-                )
-            )
-        target = parent.targets[0]
-        assert isinstance(target, ast.Name)
-        if self.context.module.scopes[parent] is self.context.module.root and not self._free_to_change(
-            target.id
-        ):
-            raise Adapted(
-                Diagnostic(
-                    "BC108", f"`{target.id}` is public, so others may call it.", "Write it as a `def`."
-                )
-            )
+            return group
+        calls = tuple((site, dataclasses.replace(r, via=None)) for site, r in group.calls)
+        return dataclasses.replace(group, calls=calls)
 
     def _alone(self, statement: ast.stmt) -> bool:
         """Whether a statement has its lines to itself."""

@@ -266,7 +266,7 @@ class _Resolver:
     # Names.
 
     def _name(self, node: ast.Name) -> Resolved | Opaque:
-        found = self._module.bindings(node)
+        found = [binding for binding in self._module.bindings(node) if not _is_deletion(binding)]
         if not found:
             return _out_of_sight(f"`{node.id}` is not defined in this file.")
         if len(found) > 1:
@@ -467,6 +467,10 @@ class _Resolver:
                 return None
         returns = own_returns(factory)
         return returns[0].value if len(returns) == 1 else None
+
+
+def _is_deletion(binding: Binding) -> bool:
+    return isinstance(binding.node, ast.Name) and isinstance(binding.node.ctx, ast.Del)
 
 
 def _held(inner: Resolved, name: str) -> Resolved:

@@ -299,8 +299,8 @@ def block_unit(source: SourceFile, node: ast.AST) -> str:
     body = getattr(node, "body", None)
     if not isinstance(body, list) or not body or not isinstance(body[0], ast.stmt):
         return ""
-    lineno = getattr(node, "lineno", 0)
-    if body[0].lineno <= lineno:
+    lineno = getattr(node, "lineno", 0)  # a `case` has none
+    if not lineno or body[0].lineno <= lineno:
         return ""
     outer = source.indentation(lineno)
     return source.indentation(body[0].lineno).removeprefix(outer)

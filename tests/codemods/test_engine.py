@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import codecs
+import sys
 from pathlib import Path
 
 import pytest
@@ -251,3 +252,48 @@ def test_the_result_parses_and_is_stable_under_every_option(options: dict[str, o
         once = run(text, **options).after
         ast.parse(once)
         assert run(once, **options).after == once
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="type parameters came with Python 3.12")
+def test_type_parameters_are_scopes_of_their_own():
+    text = """\
+import jax
+import numpy as np
+
+type Pair[T] = tuple[T, T]
+
+
+def _sine[T](x: T) -> T:
+    return np.sin(x)
+
+
+class Scale[T]:
+    def __init__(self, factor: T) -> None:
+        self.factor = factor
+
+    def _apply(self, x):
+        return np.multiply(x, np.float32(self.factor))
+
+    def __call__[U](self, x: U) -> U:
+        np, spec = x, jax.ShapeDtypeStruct(x.shape, x.dtype)
+        return jax.pure_callback(self._apply, spec, _call(np))
+
+
+def _call[np](x: np):
+    return jax.pure_callback(_sine, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
+"""
+    result = run(text)
+    assert statuses(result) == ["rewritten", "rewritten"]
+    assert [line for line in result.after.decode().splitlines() if line not in text.splitlines()] == [
+        "import bufcb",
+        "def _sine[T](ctx: bufcb.ExecutionContext, out: bufcb.Buffer, x: T) -> None:",
+        "    x = np.asarray(x)",
+        "    out[...] = np.sin(x)",
+        "    return",
+        "    def _apply(self, ctx, out, x):",
+        "        x = np.asarray(x)",
+        "        bufcb.store(out, np.multiply(x, np.float32(self.factor)))",
+        "        return",
+        "        return bufcb.buffer_callback(self._apply, spec)(_call(np))",
+        "    return bufcb.buffer_callback(_sine, jax.ShapeDtypeStruct(x.shape, x.dtype))(x)",
+    ]

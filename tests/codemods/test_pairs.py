@@ -240,7 +240,7 @@ def may_change(text: bytes, sites: list[dict]) -> set[int]:
                 returned = [n.value for n in ast.walk(node) if isinstance(n, ast.Return)]
                 names |= {value.id for value in returned if isinstance(value, ast.Name)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom | ast.Lambda):
+        if isinstance(node, ast.Import | ast.ImportFrom | ast.Lambda) or chooses_an_import(node):
             allowed.update(range(node.lineno, node.end_lineno + 1))
         elif isinstance(node, ast.FunctionDef) and node.name in names:
             allowed.update(range(node.lineno, node.body[0].lineno))
@@ -251,6 +251,17 @@ def may_change(text: bytes, sites: list[dict]) -> set[int]:
                 for line in range(inner.lineno, inner.end_lineno + 1)
             )
     return allowed
+
+
+def chooses_an_import(node: ast.AST) -> bool:
+    """Whether a statement holds nothing but imports of which one is taken."""
+    blocks = (
+        [*getattr(node, "body", []), *getattr(node, "orelse", [])]
+        if isinstance(node, ast.If | ast.Try)
+        else []
+    )
+    blocks += [s for handler in getattr(node, "handlers", []) for s in handler.body]
+    return bool(blocks) and all(isinstance(s, ast.Import | ast.ImportFrom) for s in blocks)
 
 
 def names_in(node: ast.AST) -> set[str]:

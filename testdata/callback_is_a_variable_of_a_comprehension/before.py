@@ -1,0 +1,9 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def main():
+    x = jnp.zeros(2)
+    spec = jax.ShapeDtypeStruct(x.shape, x.dtype)
+    print([jax.pure_callback(f, spec, x).tolist() for f in (np.sin, np.cos)])
