@@ -114,7 +114,8 @@ def migrate(
     Each PATH is a Python file or a folder to search, or - for code on standard input. Without --write,
     the changes are printed as a unified diff and no file is touched. Every call site ends as rewritten
     (its callback writes its results in place), adapted (its callback is kept behind an adapter), refused
-    (left alone, with the reason and the way out) or skipped (marked with "# bufcb: skip").
+    (left alone, with the reason and the way out) or skipped (as a comment "# bufcb: skip", --select or
+    --ignore asks).
     """
     write, check = _mode(ctx, write, check, interactive)
     if interactive:
@@ -138,8 +139,8 @@ def lint(ctx: click.Context, /, inputs: Inputs, form: Format, jobs: int, **optio
     """Report every call site of jax.pure_callback that is left to migrate.
 
     Each PATH is a Python file or a folder to search, or - for code on standard input. The analysis is
-    that of bufcb-migrate with the same options, and no file is touched. A call site marked with
-    "# bufcb: skip" is not reported.
+    that of bufcb-migrate with the same options, and no file is touched. A call site that is skipped,
+    as a comment "# bufcb: skip", --select or --ignore asks, is not reported.
     """
     ctx.exit(_guarded(lambda: _lint(inputs, Options(**options), form, jobs)))
 
