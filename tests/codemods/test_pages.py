@@ -2,56 +2,35 @@
 
 from __future__ import annotations
 
-import dataclasses
+import importlib.util
 import re
-import shlex
 import subprocess
 import sys
 import textwrap
 import zipfile
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from click.testing import CliRunner, Result
 
-from codemods import cli, engine, pages
+from codemods import cli, pages
 from codemods.diagnostics import CODES, PLAIN
 
 ROOT = Path(__file__).parents[2]
-FOLDER = ROOT / "codemods" / "pages"
-ALL = [PLAIN, *CODES]
 HEADINGS = ["Why", "Example", "What to do"]
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-@dataclasses.dataclass(frozen=True)
-class Example:
-    """The example of a page: its files, the command with what it says, and what becomes of the last file."""
-
-    files: dict[str, str]
-    command: list[str]
-    said: str
-    after: str
-
-    @classmethod
-    def of(cls, page: str) -> Example:
-        blocks = BLOCK.findall(page)
-        kinds = [kind for kind, _ in blocks]
-        before = [text for _, text in blocks[: kinds.index("console")]]
-        command, said = blocks[kinds.index("console")][1].split("\n", 1)
-        after = [text for _, text in blocks[kinds.index("console") + 1 :]]
-        files = {re.match(r"# (\w+\.py)\n|", text)[1] or "example.py": text for text in before}
-        return cls(files, shlex.split(command.removeprefix("$ ")), said, *(after or before[-1:]))
+def load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
 
 
-def read(code: str) -> str:
-    return (FOLDER / f"{code}.md").read_text("utf-8")
-
-
-def replaced(text: str, changes: dict[str, str]) -> str:
-    for old, new in changes.items():
-        text = text.replace(old, new)
-    return text
+page_examples = load(Path(__file__).with_name("page_examples.py"))
+ALL, BLOCK, FOLDER, read = (getattr(page_examples, name) for name in ("ALL", "BLOCK", "FOLDER", "read"))
 
 
 def migrate(*arguments: str) -> Result:
@@ -82,23 +61,23 @@ def test_a_page_has_its_title_and_its_parts(code: str):
 
 
 @pytest.mark.parametrize("code", ALL)
-def test_an_example_gives_its_code_and_becomes_what_is_shown(code: str, tmp_path: Path, monkeypatch):
-    example = Example.of(read(code))
-    monkeypatch.chdir(tmp_path)
-    # A page has no room for so many terms.
-    full = {"1.0 + 1.0 + 1.0": " + ".join(["1.0"] * 1001)} if code == "BC209" else {}
-    for name, text in example.files.items():
-        Path(name).write_text(replaced(text, full))
-    if code == "BC205":  # no program is known that ends so
-        monkeypatch.setattr(engine, "rewrite", lambda *_: "y = = 2\n")
-    program, *arguments = example.command
-    assert program == "bufcb-migrate"
-    result = migrate(*arguments)
-    assert result.exit_code == (cli.EXIT_FAILED if code == "BC205" else 0)
-    assert result.stderr.startswith(example.said)
-    assert (code in result.stderr) == (code != PLAIN)
-    assert migrate(*arguments, "--write").exit_code == result.exit_code
-    assert Path("example.py").read_text() == replaced(example.after, full)
+def test_an_example_gives_its_code(code: str):
+    outcome = page_examples.run(code, read(code))
+    assert outcome.result.exit_code == (cli.EXIT_FAILED if code == "BC205" else 0)
+    said = re.findall(r"^example\.py:\d+:\d+: (BC\d{3}) ", outcome.result.stderr, re.MULTILINE)
+    assert set(said) == ({code} if code != PLAIN else set())
+
+
+@pytest.mark.parametrize("code", ALL)
+def test_a_page_shows_what_is_said_and_what_becomes_of_its_example(code: str):
+    """`python3 tests/codemods/page_examples.py` brings both up to date."""
+    assert read(code) == page_examples.refreshed(code, read(code))
+
+
+def test_a_page_that_shows_something_else_is_found():
+    page = read("BC104")
+    for wrong in (page.replace("x // 2` on", "x // 3` on"), page.replace("bufcb.adapt", "bufcb.adopt")):
+        assert page_examples.refreshed("BC104", wrong) == page != wrong
 
 
 @pytest.mark.parametrize("code", ALL)
