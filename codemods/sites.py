@@ -236,8 +236,11 @@ class _Finder:
             return self._unresolved(node, "BC201", reason, way_out)
         if _is_own_definition(node, self.module):
             return self._own_definition(node)
-        where = min(origins) if origins else f"`{node.id}`"
-        reason = f"Where {where} comes from cannot be seen from here."
+        where = min(origins - self.api.origins, default=f"`{node.id}`")
+        if origins & self.api.origins:
+            reason = f"This may be JAX's `{name}`, or {where}."
+        else:
+            reason = f"Where {where} comes from cannot be seen from here."
         way_out = f"Import it from {home} directly, or migrate this call by hand."
         return self._unresolved(node, "BC201", reason, way_out)
 

@@ -102,6 +102,7 @@ def test_a_name_that_may_be_either_is_reported_once():
     )
     (site,) = find(text, apis=APIS)
     assert isinstance(site, Unresolved) and site.code == "BC201"
+    assert site.reason == "This may be JAX's `pure_callback`, or jax.experimental.io_callback."
 
 
 @pytest.mark.parametrize(
