@@ -12,10 +12,15 @@ from codemods.apis import Api
 from codemods.names import Module
 
 # What a file must spell to be worth parsing: an assignment, or one of the functions that patch.
-_LIKELY: Final = rb"%b\s*(?:[:,)\]].*)?=[^=]|setattr|delattr|patch|\bspy\b|\bdel\b|__dict__"
+_LIKELY: Final = rb"%b\s*(?:[:,)\]].*)?=[^=]|setattr|delattr|patch|\bspy\b|\bdel\b|__dict__|\bvars\b"
 # `setattr`, `monkeypatch.setattr`, `patch`, `mock.patch.object`, `mocker.spy`, and helpers called alike.
 _PATCHER: Final = re.compile(
     r"set|del|patch|mock|object|multiple|spy|stub|swap|replac|overrid", re.IGNORECASE
+)
+
+# Of a namespace or of a module, those that change what it holds under a name.
+_NAMESPACE_METHODS: Final = frozenset(
+    {"update", "pop", "setdefault", "__setitem__", "__delitem__", "__setattr__", "__delattr__"}
 )
 
 
@@ -24,7 +29,7 @@ class Patch:
     """One such place.
 
     Attributes:
-      node: the attribute that is assigned or deleted, or the call that patches.
+      node: the attribute or element that is assigned or deleted, or the call that patches.
       module: `jax`, or the last part of the module whose own name of the API is replaced.
     """
 
@@ -52,17 +57,31 @@ class _Finder:
         self.module, self.api, self.assume_jax = module, api, assume_jax
 
     def patches(self) -> Iterator[Patch]:
-        for node in self.module.attributes.get(self.api.name, ()):
-            if not isinstance(node.ctx, ast.Load) and (target := self._module(node.value)):
+        for attribute in self.module.attributes.get(self.api.name, ()):
+            if not isinstance(attribute.ctx, ast.Load) and (target := self._module(attribute.value)):
+                yield Patch(attribute, target)
+        for node in self.module.parents:
+            if isinstance(node, ast.Call | ast.Subscript) and (target := self._replaced_by(node)):
                 yield Patch(node, target)
-        for call in self.module.parents:
-            if isinstance(call, ast.Call) and (target := self._patched_by(call)):
-                yield Patch(call, target)
+
+    def _replaced_by(self, node: ast.Call | ast.Subscript) -> str | None:
+        """The module whose API a call replaces, or the assignment or deletion of an element."""
+        match node:
+            case ast.Call():
+                return self._patched_by(node)
+            case ast.Subscript(slice=ast.Constant(value=str(key)), ctx=ast.Store() | ast.Del()) if (
+                key == self.api.name
+            ):
+                return self._namespace(node.value)
+        return None
 
     def _patched_by(self, call: ast.Call) -> str | None:
-        """The module whose API a call replaces."""
         function, api = call.func, self.api.name
         name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
+        if name == "dict" and isinstance(function, ast.Attribute):  # patch.dict
+            name = getattr(function.value, "attr", getattr(function.value, "id", ""))
+        if isinstance(function, ast.Attribute) and name in _NAMESPACE_METHODS and self._names_api(call):
+            return self._namespace(function.value) or self._module(function.value)
         if not call.args or not _PATCHER.search(name):
             return None
         match call.args:
@@ -74,7 +93,28 @@ class _Finder:
                     return self._canonical(head)
                 if any(keyword.arg == api for keyword in call.keywords):
                     return self._canonical(text)
-            case [base, *_] if any(k.arg == api for k in call.keywords):
+            case [base, *_] if self._names_api(call):
+                return self._module(base)
+        return None
+
+    def _names_api(self, call: ast.Call) -> bool:
+        """Whether a call has the API's name for a keyword, a key, or its first argument."""
+        keys = {
+            k.value
+            for a in call.args
+            if isinstance(a, ast.Dict)
+            for k in a.keys
+            if isinstance(k, ast.Constant)
+        }
+        first = {call.args[0].value} if call.args and isinstance(call.args[0], ast.Constant) else set()
+        return self.api.name in {k.arg for k in call.keywords} | keys | first
+
+    def _namespace(self, node: ast.expr) -> str | None:
+        """The module whose names `vars(module)` or `module.__dict__` holds."""
+        match node:
+            case ast.Call(func=ast.Name(id="vars"), args=[base]):
+                return self._module(base)
+            case ast.Attribute(value=base, attr="__dict__"):
                 return self._module(base)
         return None
 
@@ -82,9 +122,16 @@ class _Finder:
         """The module that an expression stands for; None if it may be anything else."""
         if self.api.is_in(node, self.module, self.assume_jax):
             return "jax"
+        match node:
+            case ast.Subscript(value=base, slice=ast.Constant(value=str(name))):
+                return self._canonical(name) if self.module.origins(base) == {"sys.modules"} else None
+            case ast.Call(func=function, args=[ast.Constant(value=str(name))]):
+                imported = self.module.origins(function) == {"importlib.import_module"}
+                return self._canonical(name) if imported else None
+        if (inside := self._namespace(node)) is not None:
+            return inside
         origin = next(iter(sorted(self.module.origins(node))), None)
         return self._canonical(origin) if origin else None
 
     def _canonical(self, dotted: str) -> str:
-        dotted = dotted.removesuffix(".__dict__")
         return "jax" if dotted in self.api.modules else dotted.rpartition(".")[2]

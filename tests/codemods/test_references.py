@@ -767,6 +767,16 @@ PATCHES = {
     "mock.patch.multiple": "from unittest import mock\nW = mock.patch.multiple(jax, pure_callback=None)",
     "mocker.spy": "def test(mocker):\n    mocker.spy(jax, 'pure_callback')",
     "under another name": "import jax as J\nJ.pure_callback = None",
+    "vars": "vars(jax)['pure_callback'] = None",
+    "its dict": "jax.__dict__['pure_callback'] = None",
+    "a deletion from its dict": "del jax.__dict__['pure_callback']",
+    "an update of its dict": "jax.__dict__.update(pure_callback=None)",
+    "an update of vars by a dict": "vars(jax).update({'pure_callback': None})",
+    "mock.patch.dict": "from unittest.mock import patch\nW = patch.dict(jax.__dict__, {'pure_callback': None})",
+    "its own __setattr__": "jax.__setattr__('pure_callback', None)",
+    "that of object": "object.__setattr__(jax, 'pure_callback', None)",
+    "sys.modules": "import sys\nsys.modules['jax'].pure_callback = None",
+    "importlib": "import importlib\nimportlib.import_module('jax').pure_callback = None",
 }
 
 
