@@ -19,6 +19,7 @@ CODES: Final[dict[str, str]] = {
     "BC008": "float arithmetic moves from JAX to NumPy",
     "BC009": "a docstring describes the result that is written now",
     "BC010": "left alone by `--select` or `--ignore`",
+    "BC011": "an API to migrate in a command that is not read",
     # Adapted because.
     "BC101": "the callback's definition is not in sight",
     "BC102": "the callback is a library function",

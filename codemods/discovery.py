@@ -1,7 +1,8 @@
 """From the paths that the user gave to the files that may need migration.
 
-Every Python file is read once, and only one that contains the name of an API to migrate becomes a
-candidate: on most trees this turns away all but a handful before anything is parsed.
+Every Python file and notebook is read once, and only one that contains the name of an API to migrate becomes
+a candidate: on most trees this turns away all but a handful before anything is parsed. (JSON could spell the
+name with escapes, but nothing that writes notebooks escapes letters.)
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ from typing import Final
 
 from codemods import apis
 from codemods.contents import contains
-from codemods.model import LARGEST, FileResult
+from codemods.model import LARGEST, LARGEST_NOTEBOOK, FileResult
 
-SUFFIXES: Final = (".py", ".pyw")
+NOTEBOOK: Final = ".ipynb"
+SUFFIXES: Final = (".py", ".pyw", NOTEBOOK)
+STUB: Final = ".pyi"  # not migrated, but names what a module defines
 
 # Folders that hold tools' state, other people's code or build products, whatever `.gitignore` says.
 EXCLUDED: Final = frozenset(
@@ -32,7 +35,6 @@ EXCLUDED: Final = frozenset(
 )  # fmt: skip
 # Build products as well, unless the folder is a package that merely has that name.
 EXCLUDED_UNLESS_PACKAGE: Final = frozenset({"_build", "build", "dist"})
-_NOTEBOOK: Final = "is a notebook, which cannot be migrated yet: export it as a Python file"
 EXCLUDED_SUFFIXES: Final = (".egg-info", ".dist-info")
 # A file or folder that gives away a virtual environment of any name.
 ENVIRONMENT_MARKERS: Final = frozenset({"conda-meta", "pyvenv.cfg"})
@@ -92,9 +94,6 @@ def discover(
     for path in python_files(paths, fail):
         if not is_wanted(path):
             continue
-        if path.endswith(".ipynb"):
-            fail(path, _NOTEBOOK)
-            continue
         try:
             if contains(path, *words):
                 candidates.append(Candidate(Path(path), _read(path)))
@@ -111,8 +110,6 @@ def discover(
 
 def of_code(name: Path, code: bytes, names: Sequence[apis.Name] = apis.DEFAULT) -> Discovery:
     """Code that is no file, or not one as it stands; `name` is where it would be."""
-    if name.suffix == ".ipynb":
-        return Discovery((), (FileResult(name, code, code, error=f"{name}: {_NOTEBOOK}"),), 0)
     candidates = (Candidate(name, code),) if any(each.encode() in code for each in names) else ()
     return Discovery(candidates, (), 1)
 
@@ -209,7 +206,7 @@ def _walk(root: str, seen: set[str], on_error: OnError, suffixes: tuple[str, ...
 def _read(path: str) -> bytes:
     """The content of a file; of one that is too large to be analysed, enough to show that."""
     with open(path, "rb") as file:
-        return file.read(LARGEST + 1)
+        return file.read((LARGEST_NOTEBOOK if path.endswith(NOTEBOOK) else LARGEST) + 1)
 
 
 def read_file(path: str) -> bytes | None:
@@ -364,7 +361,7 @@ def _parse_pattern(line: str) -> _Pattern | None:
 def _may_match_python_file(line: str) -> bool:
     """Whether a pattern ends as a Python file's name may; turns away most lines of most projects."""
     end = line.rstrip(" \r")
-    return end.endswith((*SUFFIXES, "*", "?", "]", "\\"))
+    return end.endswith((*SUFFIXES, STUB, "*", "?", "]", "\\"))
 
 
 def repository_of(folder: str) -> str | None:

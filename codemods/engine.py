@@ -14,14 +14,14 @@ from codemods.callbacks import Planner
 from codemods.definitions import Definitions
 from codemods.exports import Exports
 from codemods.model import Diagnostic, FileResult, Note, Options, SiteResult, Status
-from codemods.names import FunctionNode, Module
+from codemods.names import Module
 from codemods.overrides import Overrides
 from codemods.plans import ModulePlan, SitePlan
 from codemods.project import Project
 from codemods.resolve import settle_vectorized
 from codemods.rewrite import NoPlace, rewrite
 from codemods.selection import Selection
-from codemods.source import SourceError, SourceFile, parse
+from codemods.source import Position, SourceError, SourceFile
 from codemods.suppressions import Suppressions
 
 _PLACES: Final = 3  # that a note names
@@ -34,11 +34,14 @@ def migrate(source: SourceFile, project: Project, options: Options, left: Collec
     Raises:
       SourceError: it cannot be parsed, analysed or written in its encoding.
     """
+    if not source.may_call(options.apis):
+        notes = Selection(options).admitted(source.unread(options.apis))
+        return FileResult(source.path, source.data, source.data, notes=tuple(notes))
     try:
         return _migrate(source, project, options, left)
     except RecursionError:
         _, line = nesting.deepest(source.tree)
-        raise SourceError(source.path, line, "is nested too deeply to be analysed; split this up") from None
+        raise source.error(line, "is nested too deeply to be analysed; split this up") from None
 
 
 def _migrate(source: SourceFile, project: Project, options: Options, left: Collection[int]) -> FileResult:
@@ -65,13 +68,12 @@ def _migrate(source: SourceFile, project: Project, options: Options, left: Colle
     notes = [_mention(source, mention) for mention in mentions]
     for api in wanted:
         notes += _bypassed(api, source, project, results)
-    notes += [
-        Note(line, column, Diagnostic("BC005", "This comment suppresses nothing.", "Remove it."))
-        for line, column in suppressions.unused()
-    ]
-    notes += [_remark(source, node, diagnostic) for node, diagnostic in plan.remarks]
-    notes = [note for note in notes if selection.admits(note.diagnostic.code)]
-    notes.sort(key=lambda note: (note.line, note.column))
+    unused = Diagnostic("BC005", "This comment suppresses nothing.", "Remove it.")
+    notes += [_note(source, line, column, unused) for line, column in suppressions.unused()]
+    notes += [_note_at(source, node, diagnostic) for node, diagnostic in plan.remarks]
+    notes += source.unread(options.apis)
+    notes = selection.admitted(notes)
+    notes.sort(key=lambda note: (note.cell or 0, note.line, note.column))
     return FileResult(source.path, source.data, after, results, tuple(notes), error)
 
 
@@ -91,25 +93,25 @@ def _rewritten(
         )
 
     try:
-        text = rewrite(source, module, plan, options, is_kept)
+        changes = rewrite(source, module, plan, options, is_kept)
     except NoPlace as error:
         return source.data, _refused(plan, Diagnostic("BC204", str(error), _BY_HAND)), None
     except RecursionError:
         _, line = max(map(nesting.deepest, _parsed_again(plan)), default=(0, 1))
         return source.data, _refused(plan, _of_depth(line)), None
+    after = source.changed(changes)
     try:
-        parse(source.path, text)
+        source.check(changes)
     except SourceError as error:
-        where = f"{source.path}:{error.line}"
-        reason = f"{where}: the migrated text does not parse ({error.reason}); please report this"
+        reason = f"the migrated text does not parse ({error.reason}); please report this"
         return (
             source.data,
             _refused(
                 plan, Diagnostic("BC205", "The migrated text does not parse, which is our defect.", _BY_HAND)
             ),
-            reason,
+            str(SourceError(source.path, error.line, reason, error.cell)),
         )
-    return source.encode(text), plan, None
+    return after, plan, None
 
 
 def _parsed_again(plan: ModulePlan) -> Iterator[ast.stmt | ast.expr]:
@@ -164,7 +166,7 @@ def _bypassed(api: Api, source: SourceFile, project: Project, results: tuple[Sit
         if result.api == api.name and result.status in (Status.REWRITTEN, Status.ADAPTED)
     ]
     places = (
-        [f"{_shown(file)}:{line}" for file, line in project.patches(source.path, api)] if migrated else []
+        [f"{_shown(file)}:{place}" for file, place in project.patches(source.path, api)] if migrated else []
     )
     if not places:
         return []
@@ -176,7 +178,8 @@ def _bypassed(api: Api, source: SourceFile, project: Project, results: tuple[Sit
         f"{shown} {verb} `{api.name}`, where migrated calls no longer pass.",
         "Replace `bufcb.buffer_callback` there instead.",
     )
-    return [Note(migrated[0].line, migrated[0].column, diagnostic)]
+    first = migrated[0]
+    return [Note(first.line, first.column, diagnostic, first.cell)]
 
 
 def _shown(file: str) -> str:
@@ -212,21 +215,30 @@ def _result(source: SourceFile, plan: SitePlan, unit: int | None, selection: Sel
     if isinstance(site, sites.ValueUse | sites.Unresolved):
         parent = site.call if isinstance(site, sites.ValueUse) else None
         node = parent or node
-    column = source.start(node) - source.line_start(node.lineno) + 1
-    end = node.end_lineno or node.lineno
+    start = _position(source, node.lineno, source.start(node))
+    end = _position(source, node.end_lineno or node.lineno, source.end(node))
     # Of an outcome that is not admitted nothing is left but a site that is skipped without a word.
-    said = plan.diagnostic if plan.diagnostic and selection.admits(plan.diagnostic.code) else None
+    is_said = plan.diagnostic is not None and selection.admits(plan.diagnostic.code)
     return SiteResult(
-        node.lineno,
-        column,
-        end,
+        start.line,
+        start.column,
+        end.line,
         _callback(site),
         plan.status,
-        said,
+        _reworded(source, plan.diagnostic) if plan.diagnostic and is_said else None,
         unit=unit,
         api=site.api.name,
-        end_column=source.end(node) - source.line_start(end) + 1,
+        end_column=end.column,
+        cell=start.cell,
     )
+
+
+def _position(source: SourceFile, line: int, offset: int) -> Position:
+    return source.position(line, offset - source.line_start(line) + 1)
+
+
+def _reworded(source: SourceFile, diagnostic: Diagnostic) -> Diagnostic:
+    return dataclasses.replace(diagnostic, reason=source.reworded(diagnostic.reason))
 
 
 def _callback(site: sites.Site) -> str:
@@ -238,15 +250,17 @@ def _callback(site: sites.Site) -> str:
     return ast.unparse(site.node)
 
 
-def _remark(source: SourceFile, node: FunctionNode, diagnostic: Diagnostic) -> Note:
-    column = source.start(node) - source.line_start(node.lineno) + 1
-    return Note(node.lineno, column, diagnostic)
+def _note(source: SourceFile, line: int, column: int, diagnostic: Diagnostic) -> Note:
+    place = source.position(line, column)
+    return Note(place.line, place.column, _reworded(source, diagnostic), place.cell)
+
+
+def _note_at(source: SourceFile, node: ast.expr | ast.stmt, diagnostic: Diagnostic) -> Note:
+    return _note(source, node.lineno, source.start(node) - source.line_start(node.lineno) + 1, diagnostic)
 
 
 def _mention(source: SourceFile, mention: sites.Mention) -> Note:
     node = mention.node
-    column = source.start(node) - source.line_start(node.lineno) + 1
     reason = f"The string `{node.value!s}` may be looked up at run time, where migrated calls no longer pass."
-    return Note(
-        node.lineno, column, Diagnostic("BC006", reason, "Name `bufcb.buffer_callback` instead, if it is.")
-    )
+    way_out = "Name `bufcb.buffer_callback` instead, if it is."
+    return _note_at(source, node, Diagnostic("BC006", reason, way_out))

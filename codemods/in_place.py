@@ -67,7 +67,8 @@ class InPlace:
         return all(use in references for use in uses) and self._free_to_change(name)
 
     def _free_to_change(self, name: str) -> bool:
-        if not (is_private(name) or self.context.options.public):
+        is_public = self.context.source.is_importable and not is_private(name)
+        if is_public and not self.context.options.public:
             return False
         if name.startswith("__") or self.context.module.spells(name):
             return False

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import functools
+import itertools
 import json
 import os
 import re
@@ -14,15 +14,14 @@ from typing import Final
 from codemods import names
 from codemods.apis import Api
 from codemods.contents import Contents
-from codemods.discovery import SUFFIXES, marked, project_of, python_files
+from codemods.discovery import NOTEBOOK, STUB, SUFFIXES, marked, project_of, python_files
 from codemods.names import Module
 from codemods.patches import Patch, find, may_patch
 from codemods.source import SourceError, SourceFile
 from codemods.uses import FileUses, everything, read_uses
 
-# Stubs and notebooks are not migrated, but name what the modules define.
-_STUB, _NOTEBOOK = ".pyi", ".ipynb"
-_LOOKED_AT: Final = (*SUFFIXES, _STUB, _NOTEBOOK)
+_LOOKED_AT: Final = (*SUFFIXES, STUB)
+_JSON_ESCAPE: Final = re.compile(rb"\\[bfnrt]")
 # Larger files are not parsed, or not even read: each may use whatever it spells.
 _LARGEST_PARSED: Final = 2_000_000
 _LARGEST_READ: Final = 32_000_000
@@ -192,27 +191,30 @@ class Project:
                 self._sources[file] = None
         return self._sources[file]
 
-    def patches(self, path: Path, api: Api) -> Iterator[tuple[str, int]]:
-        """File and line of each place where another file of the same project replaces the API it calls."""
+    def patches(self, path: Path, api: Api) -> Iterator[tuple[str, str]]:
+        """File and place where another file of the same project replaces the API it calls."""
         own, called = os.path.realpath(path), _module_name(path)
         for file, found in self._patches(api).items():
             if file != own and self._is_near(file, path):
-                yield from ((file, patch.line) for patch in found if patch.module in ("jax", called))
+                yield from ((file, place) for patch, place in found if patch.module in ("jax", called))
 
     @functools.cache  # noqa: B019 - a project lives as long as the run
-    def _patches(self, api: Api) -> dict[str, tuple[Patch, ...]]:
+    def _patches(self, api: Api) -> dict[str, list[tuple[Patch, str]]]:
         hits = [file for file in self._contents.containing(api.name.encode()) if file.endswith(SUFFIXES)]
         return {file: found for file in sorted(hits) if (found := self._patches_in(file, api))}
 
-    def _patches_in(self, file: str, api: Api) -> tuple[Patch, ...]:
+    def _patches_in(self, file: str, api: Api) -> list[tuple[Patch, str]]:
         try:
-            if not may_patch(_read(file), api):
-                return ()
+            data = _read(file)
+            if not may_patch(data, api):
+                return []
             # Read for this alone, lest every hit of a large project stays in memory.
-            module = self._read(file)
-            return find(module, api) if module is not None else ()
+            source = _source(file, data)
+            found = find(names.read(source.tree), api)
+            places = [(patch, source.position(patch.line, 1)) for patch in found]
         except _UNREADABLE:
-            return ()
+            return []
+        return [(patch, f"cell {p.cell}:{p.line}" if p.cell else f"{p.line}") for patch, p in places]
 
     @functools.cached_property
     def _module_names(self) -> frozenset[str]:
@@ -235,9 +237,10 @@ class Project:
 
     @functools.cache  # noqa: B019 - a project lives as long as the run
     def _spelling(self, name: str) -> frozenset[str]:
-        return frozenset(
-            self._contents.spelling(os.fsencode(name))
-        )  # a file's name, so a module's, may be no text
+        spelled = {os.fsencode(name)}  # a file's name, so a module's, may be no text
+        if not name.isascii():
+            spelled.add(json.dumps(name)[1:-1].encode())  # as a notebook may have it
+        return frozenset(itertools.chain.from_iterable(map(self._contents.spelling, spelled)))
 
     @functools.cache  # noqa: B019
     def _patching(self, name: str) -> frozenset[str]:
@@ -261,15 +264,19 @@ class Project:
         if len(data) > _LARGEST_READ:
             return None
         try:
-            return read_uses(_tree(path, data), stub=path.endswith(_STUB))
+            source = _source(path, data)
+            if source.runs_files:
+                return everything(source.text.encode())
+            return read_uses(source.tree, stub=path.endswith(STUB))
         except _UNREADABLE:
-            return everything(data)
+            # In a notebook's JSON, an escape may stand right in front of a word.
+            return everything(_JSON_ESCAPE.sub(b" ", data) if path.endswith(NOTEBOOK) else data)
 
     def _read(self, file: str) -> Module | None:
         try:
             data = _read(file)
             self._parsed += len(data)
-            return names.read(_tree(file, data))
+            return names.read(_source(file, data).tree)
         except _UNREADABLE:
             return None
 
@@ -297,11 +304,11 @@ def _read(file: str) -> bytes:
         return opened.read(_LARGEST_READ + 1)
 
 
-def _tree(path: str, data: bytes) -> ast.Module:
-    source = _code_cells(data) if path.endswith(_NOTEBOOK) else data
-    if len(source) > _LARGEST_PARSED:
+def _source(path: str, data: bytes) -> SourceFile:
+    source = SourceFile.from_bytes(Path(path), data)
+    if len(source.text) > _LARGEST_PARSED:
         raise SourceError(Path(path), 0, "is too large to be looked into")
-    return SourceFile.from_bytes(Path(path), source).tree
+    return source
 
 
 def _beside(path: Path) -> list[Path]:
@@ -311,14 +318,3 @@ def _beside(path: Path) -> list[Path]:
     except OSError:
         return [path]
     return sorted(p for p in found if p.name.endswith(_LOOKED_AT) and os.path.isfile(p))
-
-
-def _code_cells(data: bytes) -> bytes:
-    """The code of a notebook, without the lines that are for the notebook itself; all of it if malformed."""
-    try:
-        cells = json.loads(data)["cells"]
-        texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    except (ValueError, KeyError, TypeError):
-        return data
-    lines = "\n".join(texts).split("\n")
-    return "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in lines).encode()

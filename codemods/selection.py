@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from codemods.diagnostics import EVERY
-from codemods.model import Options
+from codemods.model import Note, Options
 
 
 class Selection:
@@ -17,6 +17,9 @@ class Selection:
 
     def admits(self, code: str) -> bool:
         return _fit(code, self._select) > _fit(code, self._ignore)
+
+    def admitted(self, notes: Iterable[Note]) -> list[Note]:
+        return [note for note in notes if self.admits(note.diagnostic.code)]
 
     def why_not(self, code: str) -> str:
         """The end of a sentence about a code that is not admitted."""

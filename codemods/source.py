@@ -10,7 +10,14 @@ import io
 import re
 import tokenize
 import warnings
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from codemods.discovery import NOTEBOOK
+
+if TYPE_CHECKING:
+    from codemods.model import Note
 
 from codemods.model import LARGEST
 
@@ -18,16 +25,46 @@ _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
 class SourceError(Exception):
-    """A file that cannot be processed; `line` is 1-based, 0 when unknown."""
+    """A file that cannot be processed; `line` is 1-based, in a notebook's `cell` if given, 0 when unknown."""
 
-    def __init__(self, path: Path, line: int, reason: str) -> None:
-        super().__init__(f"{path}:{line}: {reason}" if line else f"{path}: {reason}")
-        self.path, self.line, self.reason = path, line, reason
+    def __init__(self, path: Path, line: int, reason: str, cell: int | None = None) -> None:
+        place = f"{path}:cell {cell}" if cell is not None else f"{path}"
+        super().__init__(f"{place}:{line}: {reason}" if line else f"{place}: {reason}")
+        self.path, self.line, self.reason, self.cell = path, line, reason, cell
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Change:
+    """Replaces `text[start:end]` by new text, with the line endings that it has in the file."""
+
+    start: int
+    end: int
+    text: str
+
+
+def changed(text: str, changes: Iterable[Change]) -> str:
+    """A text with changes, which are in order."""
+    parts, position = [], 0
+    for change in changes:
+        parts += [text[position : change.start], change.text]
+        position = change.end
+    return "".join([*parts, text[position:]])
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Position:
+    """A place as the user sees it: 1-based line and column, in a cell if the file is a notebook."""
+
+    line: int
+    column: int
+    cell: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)
 class SourceFile:
     """A decoded Python file. Offsets are indices into `text`, which has no byte order mark.
+
+    A notebook is one as well: `codemods.notebooks.Notebook`, whose `text` is made from its cells.
 
     Attributes:
       path: as shown to the user.
@@ -45,10 +82,16 @@ class SourceFile:
 
     @classmethod
     def from_bytes(cls, path: Path, data: bytes) -> SourceFile:
-        """Decodes `data` as Python would; raises `SourceError` where Python could not, or it is too large."""
-        if len(data) > LARGEST:
-            limit = f"the limit is {LARGEST // 1_000_000} MB"
-            raise SourceError(path, 0, f"is too large to be analysed; {limit}")
+        """Decodes `data` as Python would, or reads it as a notebook if `path` is one's.
+
+        Raises:
+          SourceError: Python could not decode it, it is no notebook that can be read, or it is too large.
+        """
+        if path.suffix == NOTEBOOK:
+            from codemods.notebooks import Notebook  # most files are none
+
+            return Notebook.from_bytes(path, data)
+        check_size(path, data, LARGEST)
         try:
             encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         except (SyntaxError, ValueError) as error:
@@ -79,6 +122,62 @@ class SourceFile:
         except ValueError as error:  # most codecs raise its subclass UnicodeEncodeError
             raise SourceError(self.path, 0, f"cannot be written in {self.encoding}: {error}") from None
         return codecs.BOM_UTF8 + body if self.has_bom else body
+
+    def changed(self, changes: Sequence[Change]) -> bytes:
+        """The file's bytes with changes of `text`; raises `SourceError` when a character has no code."""
+        return self.encode(changed(self.text, changes))
+
+    def check(self, changes: Sequence[Change]) -> None:
+        """Raises `SourceError` if the text does not parse any more with the changes."""
+        parse(self.path, changed(self.text, changes))
+
+    def error(self, line: int, reason: str) -> SourceError:
+        """What to raise about a line of `text`."""
+        return SourceError(self.path, line, reason)
+
+    def position(self, line: int, column: int) -> Position:
+        """How the user sees a line of `text`, and a 1-based column."""
+        return Position(line, column)
+
+    def reworded(self, message: str) -> str:
+        """A message that says `line 7` of lines of `text`, as the user sees them."""
+        return message
+
+    def excerpt(self, line: int, cell: int | None = None) -> str | None:
+        """The line at a position that the user sees; None where there is none."""
+        return self.line_text(line) if 0 < line <= len(self.line_starts) else None
+
+    @property
+    def boundaries(self) -> frozenset[int]:
+        """The lines of `text` that are not the file's, but stand between its parts."""
+        return frozenset()
+
+    @property
+    def is_importable(self) -> bool:
+        """Whether other modules may import what the file defines."""
+        return True
+
+    @property
+    def runs_files(self) -> bool:
+        """Whether the file takes all names of others into its own namespace, private ones as well."""
+        return False
+
+    @property
+    def own_text(self) -> str:
+        """The decoded file: `text`, but for a notebook, whose own text is JSON."""
+        return self.text
+
+    def may_call(self, names: Collection[str]) -> bool:
+        """Whether the code may call what has one of `names`, one of which is somewhere in the file."""
+        return True
+
+    def unread(self, names: Collection[str]) -> tuple[Note, ...]:
+        """Where parts of the file that are not in `text` spell one of `names`."""
+        return ()
+
+    def keeps_names(self, line: int) -> bool:
+        """Whether what a line of `text` binds is still bound behind it."""
+        return True
 
     @functools.cached_property
     def tree(self) -> ast.Module:
@@ -128,6 +227,13 @@ class SourceFile:
         """The white space in front of a line's first other character."""
         text = self.line_text(line)
         return text[: len(text) - len(text.lstrip(" \t\f"))]
+
+
+def check_size(path: Path, data: bytes, largest: int) -> None:
+    """Raises `SourceError` for more than `largest` bytes."""
+    if len(data) > largest:
+        limit = f"the limit is {largest // 1_000_000} MB"
+        raise SourceError(path, 0, f"is too large to be analysed; {limit}")
 
 
 def parse(path: Path, text: str) -> ast.Module:

@@ -29,7 +29,12 @@ def _file_object(file: FileResult) -> dict[str, Any]:
         "error": file.error,
         "sites": [_site_object(site) for site in file.sites],
         "notes": [
-            {"line": note.line, "column": note.column, **_diagnostic_object(note.diagnostic)}
+            {
+                "cell": note.cell,
+                "line": note.line,
+                "column": note.column,
+                **_diagnostic_object(note.diagnostic),
+            }
             for note in file.notes
         ],
     }
@@ -37,6 +42,7 @@ def _file_object(file: FileResult) -> dict[str, Any]:
 
 def _site_object(site: SiteResult) -> dict[str, Any]:
     return {
+        "cell": site.cell,
         "line": site.line,
         "column": site.column,
         "end_line": site.end_line,

@@ -103,9 +103,12 @@ def subject(site: SiteResult) -> str:
 
 
 def failure(file: FileResult) -> tuple[int | None, str]:
-    """The line and the reason of a file's error, where its text begins with the place."""
+    """The line and the reason of a file's error, where its text begins with the place.
+
+    A line of a notebook's cell is no line of its file, and stays with the reason.
+    """
     assert file.error is not None
-    place = re.match(rf"{re.escape(str(file.path))}:(?:(\d+):)? ", file.error)
+    place = re.match(rf"{re.escape(str(file.path))}:(?:(\d+):)? ?", file.error)
     if place is None:
         return None, file.error
     return int(place[1]) if place[1] else None, file.error[place.end() :]

@@ -168,7 +168,7 @@ def _results(file: FileResult, index: int, *, written: bool) -> Iterator[Object]
     applied as often as there are call sites.
     """
     source = _source(file)
-    lines = _LINE.findall(source.text) if source else []
+    lines = _LINE.findall(source.own_text) if source else []
     location = {**_location(file.path), "index": index}
     fix = None if written or source is None or not file.changed else _fix(file, source, lines, location)
     seen: Counter[str] = Counter()
@@ -242,7 +242,7 @@ def _fix(file: FileResult, source: SourceFile, lines: Sequence[str], location: O
 
 
 def _after(file: FileResult, source: SourceFile) -> str:
-    return SourceFile.from_bytes(source.path, file.after).text
+    return SourceFile.from_bytes(source.path, file.after).own_text
 
 
 def _text_replacements(before: Sequence[str], after: Sequence[str]) -> Iterator[Object]:

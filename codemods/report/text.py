@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from codemods.model import FileResult, SiteResult, Status
+from codemods.model import Diagnostic, FileResult, Note, SiteResult, Status
 from codemods.report.entries import subject
 from codemods.report.run import Run, summary
+
+if TYPE_CHECKING:
+    from codemods.source import SourceFile
 
 
 def failures(run: Run) -> Iterator[str]:
@@ -18,25 +22,26 @@ def failures(run: Run) -> Iterator[str]:
 def diagnostics(run: Run) -> Iterator[str]:
     """One entry for each failure, each site that has something to say, and each note.
 
-    An entry is `path:line:col: CODE reason way-out`, with the source line below it.
+    An entry is `path:line:col: CODE reason way-out`, with the source line below it; a notebook's has
+    `cell N:` behind the path.
     """
     yield from failures(run)
     for file in run.files:
-        remarks = [(note.line, note.column, note.diagnostic) for note in file.notes]
-        remarks += [(site.line, site.column, site.diagnostic) for site in file.sites if site.diagnostic]
-        remarks.sort(key=lambda remark: remark[:2])
-        lines = _source_lines(file) if remarks else ()
-        for line, column, diagnostic in remarks:
-            yield _entry(file.path, lines, line, column, f"{diagnostic.code} {diagnostic.message}")
+        remarks: list[tuple[SiteResult | Note, Diagnostic]] = [(note, note.diagnostic) for note in file.notes]
+        remarks += [(site, site.diagnostic) for site in file.sites if site.diagnostic]
+        remarks.sort(key=lambda remark: (remark[0].cell or 0, remark[0].line, remark[0].column))
+        source = _source(file) if remarks else None
+        for place, diagnostic in remarks:
+            yield _entry(file.path, source, place, f"{diagnostic.code} {diagnostic.message}")
 
 
 def findings(run: Run) -> Iterator[str]:
     """One entry for each call site left to migrate, as `diagnostics` gives them."""
     for file in run.files:
         sites = [site for site in file.sites if site.status is not Status.SKIPPED]
-        lines = _source_lines(file) if sites else ()
+        source = _source(file) if sites else None
         for site in sites:
-            yield _entry(file.path, lines, site.line, site.column, _finding(site))
+            yield _entry(file.path, source, site, _finding(site))
 
 
 def _finding(site: SiteResult) -> str:
@@ -46,20 +51,21 @@ def _finding(site: SiteResult) -> str:
     return f"{text}: {site.diagnostic.code} {site.diagnostic.message}" if site.diagnostic else text
 
 
-def _entry(path: Path, lines: Sequence[str], line: int, column: int, text: str) -> str:
-    entry = f"{path}:{line}:{column}: {text}"
-    return f"{entry}\n    {lines[line - 1].strip()}" if 0 < line <= len(lines) else entry
+def _entry(path: Path, source: SourceFile | None, place: SiteResult | Note, text: str) -> str:
+    cell = "" if place.cell is None else f"cell {place.cell}:"
+    entry = f"{path}:{cell}{place.line}:{place.column}: {text}"
+    excerpt = source.excerpt(place.line, place.cell) if source is not None else None
+    return entry if excerpt is None else f"{entry}\n    {excerpt.strip()}"
 
 
-def _source_lines(file: FileResult) -> Sequence[str]:
-    """The lines of the original file as Python counts them; empty where it cannot be decoded."""
+def _source(file: FileResult) -> SourceFile | None:
+    """The original file; None where it cannot be read."""
     from codemods.source import SourceError, SourceFile
 
     try:
-        source = SourceFile.from_bytes(file.path, file.before)
+        return SourceFile.from_bytes(file.path, file.before)
     except SourceError:
-        return ()
-    return [source.line_text(line) for line in range(1, len(source.line_starts) + 1)]
+        return None
 
 
 def changes(run: Run) -> Iterator[str]:

@@ -17,7 +17,7 @@ from codemods.rewrite.edits import Edits
 from codemods.rewrite.imports import Imports, NoPlace
 from codemods.rewrite.spacing import Spacing
 from codemods.sites import CallSite, ValueUse
-from codemods.source import SourceFile
+from codemods.source import Change, SourceFile
 
 __all__ = ["NoPlace", "rewrite"]
 
@@ -33,8 +33,8 @@ def rewrite(
     plan: ModulePlan,
     options: Options,
     is_kept: Callable[[str], bool],
-) -> str:
-    """The migrated text; `is_kept` tells whether other modules still use an imported name."""
+) -> tuple[Change, ...]:
+    """What changes in the text; `is_kept` tells whether other modules still use an imported name."""
     return _Rewriter(source, module, plan, options).run(is_kept)
 
 
@@ -49,7 +49,7 @@ class _Rewriter:
         self._unit = indent_unit(source)
         self._spacing = Spacing(source, module)
 
-    def run(self, is_kept: Callable[[str], bool]) -> str:
+    def run(self, is_kept: Callable[[str], bool]) -> tuple[Change, ...]:
         for site in self._plan.sites:
             if site.status in (Status.REWRITTEN, Status.ADAPTED):
                 self._site(site)
@@ -72,7 +72,7 @@ class _Rewriter:
         self._imports.drop_unused(
             frozenset(self._gone), lambda name: name in self._kept or is_kept(name), self._edits
         )
-        return self._edits.apply()
+        return self._edits.changes()
 
     def _helpers(self) -> str:
         """The functions that the dialect needs in the module."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+
+from codemods.source import Change, changed
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
@@ -54,13 +56,21 @@ class Edits:
         ]
         return _plain(self._render(start, end, inner))
 
-    def apply(self) -> str:
-        return self._render(0, len(self._text), self._edits)
+    def changes(self) -> tuple[Change, ...]:
+        """The edits that no other one holds, carried out, in order."""
+        return tuple(self._carry_out(0, self._edits))
 
     def _render(self, start: int, end: int, edits: list[Edit]) -> str:
+        shifted = (
+            Change(change.start - start, change.end - start, change.text)
+            for change in self._carry_out(start, edits)
+        )
+        return changed(self._text[start:end], shifted)
+
+    def _carry_out(self, position: int, edits: list[Edit]) -> Iterator[Change]:
         # Outer edits first, and insertions before whatever starts at the same place.
         ordered = sorted(edits, key=lambda e: (e.start, e.start != e.end, -e.end))
-        parts, position, index = [], start, 0
+        index = 0
         while index < len(ordered):
             edit = ordered[index]
             index += 1
@@ -69,12 +79,10 @@ class Edits:
                 inner.append(ordered[index])
                 index += 1
             assert edit.start >= position and all(e.end <= edit.end for e in inner), "edits overlap"
-            parts.append(self._text[position : edit.start])
             before = self._render(edit.start, edit.end, inner)
-            parts.append(_with_endings(edit.make(_plain(before)), before, self._newline))
+            text = _with_endings(edit.make(_plain(before)), before, self._newline)
+            yield Change(edit.start, edit.end, text)
             position = edit.end
-        parts.append(self._text[position:end])
-        return "".join(parts)
 
 
 def _plain(text: str) -> str:

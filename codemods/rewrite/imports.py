@@ -162,10 +162,10 @@ class Imports:
 
     def _always_runs(self, alias: ast.AST) -> bool:
         """Whether an import stands straight in the body of its module or function."""
-        statement = self._module.parents[alias]
+        statement = self._module.statement(alias)
         return isinstance(
             self._module.parents[statement], ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
-        )
+        ) and self._source.keeps_names(statement.lineno)
 
     def _alias(self, library: str, alias: str | None) -> str:
         if library not in self._chosen:
@@ -196,7 +196,8 @@ class Imports:
     def _anchor(self) -> Import | None:
         """The first unguarded top-level import of JAX."""
         imports = (s for s in self._module.tree.body if isinstance(s, ast.Import | ast.ImportFrom))
-        return next(filter(_imports_jax, imports), None)
+        lasting = (s for s in imports if self._source.keeps_names(s.lineno))
+        return next(filter(_imports_jax, lasting), None)
 
     def _block(self, anchor: Import) -> list[Import]:
         """The imports around `anchor` that no blank line, other statement or standard library separates."""

@@ -35,7 +35,7 @@ class Spacing:
         """The blank lines missing between a definition and what follows it in its block."""
         line = self._last_line(statement)
         block = self._module.block(statement)
-        if statement is block[-1] or self._blank_below(line):
+        if statement is block[-1] or self._blank_below(line) or line + 1 in self._source.boundaries:
             return ""
         return self._missing(self._source.line_end(line), 0, self._wanted(statement))
 
@@ -49,7 +49,9 @@ class Spacing:
         return 2 if isinstance(self._module.parents[statement], ast.Module) else 1
 
     def _opens_block(self, statement: ast.stmt) -> bool:
-        return statement is self._module.block(statement)[0]
+        block = self._module.block(statement)
+        index = block.index(statement)
+        return index == 0 or block[index - 1].lineno in self._source.boundaries
 
     def _first_line(self, statement: ast.stmt) -> int:
         """The first line of a statement, its decorators and the comments right above it."""

@@ -20,13 +20,15 @@ from click.testing import CliRunner, Result
 
 from codemods import cli, engine
 from codemods.diagnostics import CODES, PLAIN
+from codemods.source import Change
 
 FOLDER = Path(__file__).parents[2] / "codemods" / "pages"
 ALL = [PLAIN, *CODES]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SUFFIXES = {"python": ".py", "json": ".ipynb"}
 # A page has no room for what is nested so deeply, and no program is known whose migrated text does not parse.
 SHORTENED = {"BC209": ("1.0 + 1.0 + 1.0", " + ".join(["1.0"] * 1001))}
-DEFECTS = {"BC205": "y = = 2\n"}
+DEFECTS = {"BC205": (Change(0, 0, "y = = 2\n"),)}
 
 
 def read(code: str) -> str:
@@ -35,7 +37,7 @@ def read(code: str) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What the command of a page says, and what becomes of `example.py`."""
+    """What the command of a page says, and what becomes of its last file."""
 
     result: Result
     said: str
@@ -43,10 +45,10 @@ class Outcome:
 
 
 def files_of(page: str) -> dict[str, str]:
-    """The files of an example: one whose first line is no comment with its name is `example.py`."""
+    """The files of an example, by name: that of its first line if that is a comment, or `example`."""
     before, _, _ = page.partition("```console\n")
-    texts = [text for kind, text in BLOCK.findall(before) if kind == "python"]
-    return {re.match(r"# (\w+\.py)\n|", text)[1] or "example.py": text for text in texts}
+    blocks = [(kind, text) for kind, text in BLOCK.findall(before) if kind in SUFFIXES]
+    return {re.match(r"# (\w+\.py)\n|", text)[1] or f"example{SUFFIXES[kind]}": text for kind, text in blocks}
 
 
 def command_of(page: str) -> list[str]:
@@ -65,7 +67,7 @@ def run(code: str, page: str) -> Outcome:
         result = CliRunner().invoke(cli.migrate, command_of(page), prog_name="bufcb-migrate")
         written = CliRunner().invoke(cli.migrate, [*command_of(page), "--write"])
         assert written.exit_code == result.exit_code
-        after = Path("example.py").read_text()
+        after = Path(name).read_text()
     *remarks, conclusion = result.stderr.splitlines(keepends=True)
     said = "".join(line for line in remarks if not full or full not in line) or conclusion
     return Outcome(result, said, after.replace(full, shown) if full else after)
@@ -77,7 +79,8 @@ def refreshed(code: str, page: str) -> str:
     head, console, rest = page.partition("```console\n")
     command, _, rest = rest.partition("\n")
     _, fence, rest = rest.partition("```\n")
-    unchanged = outcome.after == files_of(page)["example.py"]
+    *_, last = files_of(page).values()
+    unchanged = outcome.after == last
     shows = BLOCK.search(rest)
     assert unchanged == (shows is None), "the page says of the wrong file that it stays as it is"
     if shows:

@@ -346,12 +346,16 @@ def test_gitignore_means_what_it_means_to_git(tmp_path_factory, ignored):
     assert sorted(os.path.relpath(path, root) for path in ours) == sorted(filter(None, listed))
 
 
-def test_a_notebook_that_is_named_is_an_error(tmp_path):
-    make(tmp_path, "analysis.ipynb")
-    (error,) = failures(tmp_path / "analysis.ipynb")
-    assert error is not None
-    assert "notebook" in error
-    assert found(tmp_path) == []
+def test_notebooks_are_found_and_checkpoints_are_not(tmp_path):
+    make(tmp_path, "analysis.ipynb", "stubs.pyi", ".ipynb_checkpoints/analysis-checkpoint.ipynb")
+    assert found(tmp_path, root=tmp_path) == ["analysis.ipynb"]
+    assert found(tmp_path / "analysis.ipynb", root=tmp_path) == ["analysis.ipynb"]
+
+
+def test_notebooks_can_be_ignored(tmp_path):
+    make(tmp_path, ".git/HEAD", "a.py", "a.ipynb")
+    (tmp_path / ".gitignore").write_text("*.ipynb\n")
+    assert found(tmp_path, root=tmp_path) == ["a.py"]
 
 
 def test_a_pattern_that_is_no_pattern_matches_nothing(tmp_path):

@@ -15,7 +15,7 @@ from codemods.engine import migrate
 from codemods.model import FileResult, Options, Status
 from codemods.project import Project
 from codemods.rewrite import NoPlace
-from codemods.source import SourceError, SourceFile
+from codemods.source import Change, SourceError, SourceFile
 
 PROGRAM = """\
 import jax
@@ -171,13 +171,13 @@ def test_a_file_that_cannot_be_parsed_is_an_error():
 
 
 def test_a_result_that_the_encoding_cannot_take_is_an_error(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(engine, "rewrite", lambda *_: "x = '日'\n")
+    monkeypatch.setattr(engine, "rewrite", lambda *_: (Change(0, 0, "x = '日'\n"),))
     with pytest.raises(SourceError, match=r"^m\.py: cannot be written in iso-8859-1"):
         run(f"# coding: latin-1\n{ADAPTED}")
 
 
 def test_a_file_without_a_place_for_the_import_is_refused(monkeypatch: pytest.MonkeyPatch):
-    def nowhere(*_: object) -> str:
+    def nowhere(*_: object) -> tuple[Change, ...]:
         raise NoPlace("There is no line of its own for the import.")
 
     monkeypatch.setattr(engine, "rewrite", nowhere)
@@ -190,7 +190,7 @@ def test_a_file_without_a_place_for_the_import_is_refused(monkeypatch: pytest.Mo
 
 
 def test_a_result_that_does_not_parse_is_our_defect_and_changes_nothing(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(engine, "rewrite", lambda *_: "x = 1\ny = = 2\n")
+    monkeypatch.setattr(engine, "rewrite", lambda *_: (Change(0, 0, "x = 1\ny = = 2\n"),))
     result = run(f"{PROGRAM}q.pure_callback(f)\n")
     assert result.after == result.before
     assert result.error is not None and result.error.startswith("m.py:2: ") and "report this" in result.error
@@ -200,7 +200,7 @@ def test_a_result_that_does_not_parse_is_our_defect_and_changes_nothing(monkeypa
 
 
 def test_what_was_skipped_stays_skipped_when_the_rest_is_refused(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(engine, "rewrite", lambda *_: "y = = 2\n")
+    monkeypatch.setattr(engine, "rewrite", lambda *_: (Change(0, 0, "y = = 2\n"),))
     assert statuses(run(f"{ADAPTED}jax.pure_callback(f, S, x)  # bufcb: skip\n")) == ["refused", "skipped"]
 
 

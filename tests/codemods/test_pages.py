@@ -64,7 +64,9 @@ def test_a_page_has_its_title_and_its_parts(code: str):
 def test_an_example_gives_its_code(code: str):
     outcome = page_examples.run(code, read(code))
     assert outcome.result.exit_code == (cli.EXIT_FAILED if code == "BC205" else 0)
-    said = re.findall(r"^example\.py:\d+:\d+: (BC\d{3}) ", outcome.result.stderr, re.MULTILINE)
+    said = re.findall(
+        r"^example\.(?:py|ipynb:cell \d+):\d+:\d+: (BC\d{3}) ", outcome.result.stderr, re.MULTILINE
+    )
     assert set(said) == ({code} if code != PLAIN else set())
 
 

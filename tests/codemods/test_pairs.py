@@ -34,6 +34,7 @@ import pytest
 from click.testing import CliRunner
 
 from codemods import cli, diagnostics, engine
+from codemods.source import Change
 
 ROOT = Path(__file__).parents[2]
 TESTDATA = ROOT / "testdata"
@@ -306,7 +307,7 @@ def emitted_codes() -> set[str]:
 def test_text_that_does_not_parse_is_our_failure(tmp_path, monkeypatch):
     """BC205: the file is left alone, the site is refused, and the run fails."""
     pair = next(pair for pair in PAIRS if pair.folder.name == "lambda_in_a_call")
-    monkeypatch.setattr(engine, "rewrite", lambda *_: "def broken(:\n")
+    monkeypatch.setattr(engine, "rewrite", lambda *_: (Change(0, 0, "def broken(:\n"),))
     result = migrated.__wrapped__(pair, "before", tmp_path)
     assert (result.exit, result.data) == (cli.EXIT_FAILED, pair.before)
     assert [(site["status"], site["code"]) for site in result.report["sites"]] == [("refused", "BC205")]

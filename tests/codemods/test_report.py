@@ -42,6 +42,7 @@ def test_json_is_one_versioned_object_with_the_documented_keys():
                 "error": None,
                 "sites": [
                     {
+                        "cell": None,
                         "line": 2,
                         "column": 5,
                         "end_line": 3,
@@ -52,6 +53,7 @@ def test_json_is_one_versioned_object_with_the_documented_keys():
                         "gradient": "unknown",
                     },
                     {
+                        "cell": None,
                         "line": 4,
                         "column": 1,
                         "end_line": 4,
@@ -62,7 +64,9 @@ def test_json_is_one_versioned_object_with_the_documented_keys():
                         "gradient": "unknown",
                     },
                 ],
-                "notes": [{"line": 1, "column": 9, "code": "BC005", "message": "Nothing to suppress."}],
+                "notes": [
+                    {"cell": None, "line": 1, "column": 9, "code": "BC005", "message": "Nothing to suppress."}
+                ],
             }
         ],
         "summary": {

@@ -24,6 +24,7 @@ from codemods.model import Diagnostic, FileResult, Note, Options, SiteResult, St
 from codemods.progress import Progress
 from codemods.report.run import Run
 from codemods.report.sarif import to_sarif
+from codemods.source import Change
 
 TESTDATA = Path(__file__).parents[2] / "testdata"
 
@@ -566,7 +567,7 @@ def read_uri(uri: str) -> bytes:
 
 
 def test_a_defect_of_ours_is_a_failure_and_a_result(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(engine, "rewrite", lambda *_: "y = = 2\n")
+    monkeypatch.setattr(engine, "rewrite", lambda *_: (Change(0, 0, "y = = 2\n"),))
     (folder / "a.py").write_text(PROGRAM)
     result = migrate("a.py")
     assert result.exit_code == 2

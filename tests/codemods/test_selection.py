@@ -15,7 +15,7 @@ from codemods.model import FileResult, Options
 from codemods.project import Project
 from codemods.rewrite import NoPlace
 from codemods.selection import Selection
-from codemods.source import SourceFile
+from codemods.source import Change, SourceFile
 
 # ------------------------------------------------------------------------------- which codes
 
@@ -204,7 +204,7 @@ class Model:
 
 
 def test_a_file_whose_every_outcome_is_ignored_is_no_failure(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(engine, "rewrite", lambda *_: "y = = 2\n")
+    monkeypatch.setattr(engine, "rewrite", lambda *_: (Change(0, 0, "y = = 2\n"),))
     assert run(SHARED).error is not None
     result = run(SHARED, ignore="BC205")
     assert result.error is None and not result.changed

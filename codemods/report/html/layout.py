@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from codemods.discovery import NOTEBOOK
 from codemods.model import Diagnostic, FileResult, Gradient, Note, SiteResult
 from codemods.report.html import colour, lines
 from codemods.report.html.lines import Row
@@ -171,15 +172,15 @@ def _segment(cell: int | None, before: str, after: str, remarks: Sequence[Remark
 
 def _texts(file: FileResult) -> dict[int | None, tuple[str, str]]:
     """The original and the migrated text of a file, or of each cell of a notebook."""
-    before, after = (_decoded(file, data) for data in (file.before, file.after))
-    if file.path.suffix == ".ipynb":
-        cells = [_cells(text) for text in (before, after)]
+    if file.path.suffix == NOTEBOOK:
+        cells = [_cells(data) for data in (file.before, file.after)]
         if len(cells[0]) == len(cells[1]) > 0:
             return dict(enumerate(zip(*cells, strict=True), 1))
+    before, after = (_decoded(file, data) for data in (file.before, file.after))
     return {None: (before, after)}
 
 
-def _cells(notebook: str) -> list[str]:
+def _cells(notebook: bytes) -> list[str]:
     """The source of each cell of a notebook; none where it is not what a notebook should be."""
     import json
 
