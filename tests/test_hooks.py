@@ -28,7 +28,7 @@ def test_the_hooks_are_those_of_the_commands():
     for hook in HOOKS.values():
         assert (hook["language"], hook["require_serial"]) == ("python", True)
         assert hook["name"] == hook["id"] and hook["description"]
-        assert "python" in hook["types_or"]
+        assert hook["types_or"] == ["python", "jupyter"]
         assert f"- id: {hook['id']}\n" in (ROOT / "README.md").read_text()
 
 

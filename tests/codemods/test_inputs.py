@@ -299,3 +299,11 @@ def test_settings_may_start_with_a_byte_order_mark():
     write("a.py")
     write("pyproject.toml", b"\xef\xbb\xbf[tool.bufcb]\ntarget = 'jax'\n")
     assert "jax.experimental" in invoke("a.py").stdout
+
+
+def test_a_notebook_may_come_by_standard_input():
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "source": BEFORE.splitlines(True)}
+    text = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}, indent=1)
+    result = invoke("-", "--write", "--stdin-filename", "a.ipynb", code=text)
+    assert result.exit_code == 0, result.stderr
+    assert "".join(json.loads(result.stdout)["cells"][0]["source"]) == migrated()

@@ -472,3 +472,26 @@ def test_the_end_of_input_on_a_terminal_quits():
     status, shown = terminal.end()
     assert status == 0 and "rewrote a.py" in shown
     assert file.read_bytes() == migrated(PROGRAM, frozenset({1, 3, 5, 6})).after
+
+
+# ------------------------------------------------------------------------------- notebooks
+
+
+def notebook(*cells: str) -> str:
+    made = [
+        {"cell_type": "code", "metadata": {}, "outputs": [], "source": cell.splitlines(True)}
+        for cell in cells
+    ]
+    return json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}, indent=1) + "\n"
+
+
+def test_a_notebook_is_asked_about_cell_by_cell():
+    header, first, second, *_ = re.split(r"\n\n\n(?=def one|def two)", PROGRAM)
+    file = write("a.ipynb", notebook(header, first, second.split("\n\n\n")[0]))
+    result = invoke("a.ipynb", answers="n\ny\n")
+    assert "(1/2) a.ipynb:cell 2:2:12: `_shared` is rewritten\n" in result.stderr
+    assert "(2/2) a.ipynb:cell 3:2:9: `<lambda>` is rewritten\n" in result.stderr
+    assert result.exit_code == 0, result.stderr
+    sources = ["".join(cell["source"]) for cell in json.loads(file.read_text())["cells"]]
+    assert sources[0] == "import bufcb\n" + header and sources[1] == first
+    assert "def _sort(ctx, out, a):" in sources[2] and "jax.pure_callback(_shared," in sources[2]
