@@ -772,7 +772,8 @@ PATCHES = {
     "a deletion from its dict": "del jax.__dict__['pure_callback']",
     "an update of its dict": "jax.__dict__.update(pure_callback=None)",
     "an update of vars by a dict": "vars(jax).update({'pure_callback': None})",
-    "mock.patch.dict": "from unittest.mock import patch\nW = patch.dict(jax.__dict__, {'pure_callback': None})",
+    "mock.patch.dict": "from unittest.mock import patch\n"
+    "W = patch.dict(jax.__dict__, {'pure_callback': None})",
     "its own __setattr__": "jax.__setattr__('pure_callback', None)",
     "that of object": "object.__setattr__(jax, 'pure_callback', None)",
     "sys.modules": "import sys\nsys.modules['jax'].pure_callback = None",

@@ -97,7 +97,7 @@ def start(folder: Path, *arguments: str, **more: str) -> subprocess.Popen:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        preexec_fn=heed if os.name == "posix" else None,
+        preexec_fn=heed if os.name == "posix" else None,  # noqa: PLW1509 - no other thread holds a lock
     )
 
 
