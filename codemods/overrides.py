@@ -24,6 +24,7 @@ class Overrides:
     def __init__(self, module: Module, path: Path = Path(), project: Project | None = None) -> None:
         """Without `project`, the module is all there is."""
         self._module, self._path, self._project = module, path, project
+        self._replaced: dict[str, bool] = {}
 
     def __call__(self, owner: ast.ClassDef, name: str) -> bool:
         """Whether `self.name` in a method of `owner` may be another function than the one in `owner`."""
@@ -40,9 +41,10 @@ class Overrides:
 
     def of_function(self, name: str) -> bool:
         """Whether a function of the module may be replaced at run time, by a test for example."""
-        if name in self._own.patched:
-            return True
-        return self._project is not None and self._project.replaced(name, self._path)
+        if name not in self._replaced:
+            elsewhere = self._project is not None and self._project.replaced(name, self._path)
+            self._replaced[name] = name in self._own.patched or elsewhere
+        return self._replaced[name]
 
     def _replaces(self, file: str, found: ClassUse, owner: ast.ClassDef, name: str) -> bool:
         if file == _HERE and found.line == owner.lineno:
