@@ -11,7 +11,7 @@ from codemods import hostlib
 from codemods.bodies.effects import is_class_itself, owner_of, owner_of_self
 from codemods.classes import method_of
 from codemods.definitions import Definition, Library, Unseen
-from codemods.names import Binding, BindingKind, Module
+from codemods.names import Binding, BindingKind, Module, Scope, ScopeKind
 from codemods.overrides import Overrides
 from codemods.returns import is_generator, own_returns
 from codemods.sites import PARTIAL, CallSite, Site, Unresolved, ValueUse, incomplete
@@ -313,13 +313,13 @@ class _Resolver:
             return inner
         if inner.home is not None or inner.also:
             return _out_of_sight(f"`{node.id}` holds `{_short(value)}`, which others may use.")
-        if not all(self._is_called_back(use) for use in self._module.references(node.id, binding.scope)):
+        if not self._leads_to_callbacks(node.id, binding.scope):
             return _out_of_sight(
                 f"`{node.id}` is used in other ways as well.", f"Call back `{_short(value)}` itself."
             )
         if value is inner.function:
             inner = dataclasses.replace(inner, via=node.id)
-        return _held(inner, node.id) if binding.scope is self._module.root else inner
+        return inner if binding.scope.is_function else _held(inner, node.id)
 
     def _is_function_like(self, value: ast.expr) -> bool:
         """Whether what is said of a value helps more than the value's text."""
@@ -335,13 +335,18 @@ class _Resolver:
                 return self._is_called_back(parent)
             case ast.Assign(targets=[ast.Name() as target]) | ast.AnnAssign(target=ast.Name() as target):
                 home = self._module.home(target.id, self._module.scopes[target])
-                if home is None or len(home.bindings[target.id]) != 1:
-                    return False
-                return all(self._is_called_back(use) for use in self._module.references(target.id, home))
+                is_only = home is not None and len(home.bindings[target.id]) == 1
+                return is_only and home is not None and self._leads_to_callbacks(target.id, home)
             case ast.Return():
                 function = self._module.enclosing_function(parent)
                 return isinstance(function, ast.FunctionDef) and self._makes_callbacks(function)
         return False
+
+    def _leads_to_callbacks(self, name: str, home: Scope) -> bool:
+        """Whether all that a variable is read for is to be called back."""
+        if home.kind is ScopeKind.CLASS and name in self._module.attributes:
+            return False
+        return all(self._is_called_back(use) for use in self._module.references(name, home))
 
     def _makes_callbacks(self, factory: ast.FunctionDef) -> bool:
         """Whether a function is only ever called, and each of its results is a callback."""

@@ -134,10 +134,11 @@ def _handed_on(inner: ast.FunctionDef, position: int) -> ast.Call | None:
     leading = [p.arg for p in (*arguments.posonlyargs, *arguments.args)]
     if arguments.vararg is None or arguments.kwonlyargs or arguments.defaults or len(leading) > position:
         return None
-    names = {*leading, arguments.vararg.arg} | ({arguments.kwarg.arg} if arguments.kwarg else set())
-    uses = [n for n in ast.walk(inner) if isinstance(n, ast.Name) and n.id in names]
+    stars = {arguments.vararg.arg} | ({arguments.kwarg.arg} if arguments.kwarg else set())
+    names = [n for n in ast.walk(inner) if isinstance(n, ast.Name)]
     calls = [n for n in ast.walk(inner) if isinstance(n, ast.Call) and _hands_on(n, leading, arguments)]
-    if len(calls) != 1 or len(uses) != len(names):
+    is_rebound = any(n.id in leading and not isinstance(n.ctx, ast.Load) for n in names)
+    if len(calls) != 1 or is_rebound or sum(n.id in stars for n in names) != len(stars):
         return None
     return calls[0]
 

@@ -348,6 +348,11 @@ def test_the_reference_is_what_stands_for_the_function():
         ),
         pytest.param(f"f = g\ng = f\n{call('f')}", "BC101", id="variables in a circle"),
         pytest.param(
+            f"def f(x): return x\nclass C:\n    g = f\n    y = {call('g')}\nC.g(1)",
+            "BC101",
+            id="a variable of a class that is an attribute as well",
+        ),
+        pytest.param(
             f"def make(n):\n    def f(x): return x\n    return f\nmake(1)(2)\n{call('make(1)')}",
             "BC101",
             id="a factory that others call",

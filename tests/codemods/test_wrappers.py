@@ -146,3 +146,8 @@ def test_a_wrapper_may_take_what_comes_before_the_buffers():
     text = wrapper("return fn(self, *args)", "self, *args")
     assert passes(text, position=1)
     assert not passes(text, position=0)
+
+
+def test_a_wrapper_may_use_what_comes_before_the_buffers():
+    assert passes(wrapper("self.calls += 1\nreturn fn(self, *args)", "self, *args"), position=1)
+    assert not passes(wrapper("self = g\nreturn fn(self, *args)", "self, *args"), position=1)
