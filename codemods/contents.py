@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -11,15 +10,15 @@ from typing import Final
 # Nearly every Python file fits into one piece; of a larger file, no more is in memory at a time.
 _PIECE: Final = 1 << 18
 # What is held of a whole project: a word is found several times faster there than in files read again.
-_ROOM: Final = 64 << 20
+_ROOM: Final = 128 << 20
 _FLAGS: Final = os.O_RDONLY | getattr(os, "O_BINARY", 0)
-# What stands right before a word: no letter, or an escape sequence of a string. Digits are taken for no part
-# of a word, and so is what is no ASCII, so that too much is found rather than too little.
-_BEFORE: Final = (
-    rb"(?<![A-Za-z_]%b)", rb"(?<=\\[abfnrtv]%b)", rb"(?<=\\x[0-9A-Fa-f]{2}%b)",
-    rb"(?<=\\u[0-9A-Fa-f]{4}%b)", rb"(?<=\\U[0-9A-Fa-f]{8}%b)",
-)  # fmt: skip
-_LONGEST_BEFORE: Final = 10
+# A word is spelled where nothing goes on with it and no letter comes right before it, but for one that ends
+# an escape sequence of a string. Digits before it and what is no ASCII do not count: too much is found rather
+# than too little.
+_IN_WORDS: Final = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz")
+_LETTERS: Final = _IN_WORDS - frozenset(b"0123456789")
+_ESCAPE: Final = re.compile(rb"\\(?:[abfnrtv]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})\Z")
+_LONGEST_ESCAPE: Final = 10
 
 
 def pieces(path: str, overlap: int) -> Iterator[bytes]:
@@ -57,15 +56,23 @@ class Contents:
 
     def containing(self, text: bytes) -> list[str]:
         """The files that contain `text` anywhere."""
-        return [path for path in self._held if any(text in piece for piece in self._pieces(path, len(text)))]
+        return [
+            path
+            for path, held in self._held.items()
+            if (
+                text in held
+                if held is not None
+                else any(text in piece for piece in _pieces_read(path, len(text)))
+            )
+        ]
 
     def spelling(self, word: bytes) -> list[str]:
         """The files that may spell `word` as a name, in code or in a string, and not as part of one."""
-        search, overlap = _spelled(word).search, len(word) + _LONGEST_BEFORE
+        overlap = len(word) + _LONGEST_ESCAPE
         return [
             path
-            for path in self._held
-            if any(word in piece and search(piece) for piece in self._pieces(path, overlap))
+            for path in self.containing(word)
+            if any(_is_spelled(word, piece) for piece in self._pieces(path, overlap))
         ]
 
     def matching(self, pattern: re.Pattern[bytes], among: Iterable[str]) -> list[str]:
@@ -98,9 +105,15 @@ def _pieces_read(path: str, overlap: int) -> Iterator[bytes]:
         return
 
 
-@functools.lru_cache(maxsize=64)
-def _spelled(word: bytes) -> re.Pattern[bytes]:
-    # The word comes first, since that is what can be searched for fast.
-    word = re.escape(word)
-    before = b"|".join(part % word for part in _BEFORE)
-    return re.compile(rb"%b(?![0-9A-Za-z_])(?:%b)" % (word, before))
+def _is_spelled(word: bytes, piece: bytes) -> bool:
+    end = 0
+    while (start := piece.find(word, end)) >= 0:
+        end = start + len(word)
+        goes_on = end < len(piece) and piece[end] in _IN_WORDS
+        has_begun = start > 0 and piece[start - 1] in _LETTERS
+        if not goes_on and not (
+            has_begun and not _ESCAPE.search(piece, max(start - _LONGEST_ESCAPE, 0), start)
+        ):
+            return True
+        end = start + 1
+    return False

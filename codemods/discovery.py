@@ -346,16 +346,40 @@ def _parse_pattern(line: str) -> _Pattern | None:
         (pattern,) = pathspec.GitIgnoreSpec.from_lines([line]).patterns
     except (ValueError, re.error):
         return None
-    if pattern.include is None:
+    if pattern.include is None or pattern.regex is None:
         return None
     text = line.rstrip(" ")
     return _Pattern(
-        matches=pattern.match_file,
+        matches=_bounded(pattern.regex).search,
         negated=not pattern.include,
         by_name="/" not in text[:-1],
         by_depth="**" in text,
         inside=text.endswith("/**"),
     )
+
+
+# In the regular expressions of `pathspec`: a star, any number of folders, a set of characters, and what may
+# stand between stars or between folders.
+_STAR: Final = r"\[\^/\]\*"
+_FOLDERS: Final = r"\(\?:/\.\+\)\?"
+_SET: Final = r"\[(?!\^/\])\^?\]?(?:\\.|[^\]\\])*\]"
+_PLAIN: Final = rf"(?:\\.|\[\^/\](?!\*)|\(\?!/\){_SET}|[^\\\[\]/()|^$])"
+_ANY_SET: Final = re.compile(rf"(\\.)|({_SET})")
+_BETWEEN_STARS: Final = re.compile(rf"{_STAR}({_PLAIN}+)(?={_STAR})")
+_BETWEEN_FOLDERS: Final = re.compile(rf"{_FOLDERS}((?:/(?:{_PLAIN}|{_STAR}|\(\?>|\))+)+)(?={_FOLDERS}/)")
+
+
+def _bounded(pattern: re.Pattern[str]) -> re.Pattern[str]:
+    """The same pattern, without trying every way in which a path can be shared out among many stars.
+
+    What stands between two stars may as well be the first that fits, since the second takes what is left; to
+    Git, a set of characters matches no slash.
+    """
+    text = _ANY_SET.sub(lambda found: found[1] or f"(?!/){found[2]}", pattern.pattern)
+    text = re.sub(rf"(?:{_STAR})+", "[^/]*", text)
+    text = _BETWEEN_STARS.sub(r"(?>[^/]*?\1)", text)
+    text = _BETWEEN_FOLDERS.sub(r"(?>(?:/.+?)??\1(?=/))", text)
+    return pattern if text == pattern.pattern else re.compile(text, pattern.flags)
 
 
 def _may_match_python_file(line: str) -> bool:

@@ -10,6 +10,7 @@ from typing import Final
 
 from codemods import hostlib
 from codemods.names import FunctionNode, Module
+from codemods.trees import walk
 
 
 class FreeNames:
@@ -22,7 +23,7 @@ class FreeNames:
     def inside(self, function: FunctionNode) -> frozenset[str]:
         """Every name that occurs in a function, nested ones included."""
         found: set[str] = set()
-        for node in ast.walk(function):
+        for node in walk(function):
             match node:
                 case ast.Name(id=name) | ast.arg(arg=name) | ast.ExceptHandler(name=str(name)):
                     found.add(name)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from codemods import hostlib
 from codemods.names import Module, Scope
 from codemods.source import SourceFile
+from codemods.trees import walk
 
 # What a statement on the line of its header stands in, where that is no statement itself.
 _CLAUSES = (ast.ExceptHandler, ast.match_case)
@@ -19,7 +20,7 @@ def why_not_hoisted(function: ast.Lambda, module: Module, source: SourceFile) ->
     defaults = [d for d in (*function.args.defaults, *function.args.kw_defaults) if d is not None]
     if not all(_is_plain(default, module) for default in defaults):
         return "A default of the lambda is more than a name or a constant."
-    if any(isinstance(n, ast.Yield | ast.YieldFrom | ast.Await) for n in ast.walk(function)):
+    if any(isinstance(n, ast.Yield | ast.YieldFrom | ast.Await) for n in walk(function)):
         return "The lambda yields."
     crossed = list(_crossed(function, above, module))
     if _reads_any(function, crossed, module):
@@ -111,21 +112,21 @@ def _starts_line(statement: ast.stmt, source: SourceFile) -> bool:
 
 def _is_mangled_inside(function: ast.Lambda) -> bool:
     """Whether a lambda reads a name that Python spells otherwise in a class."""
-    names = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
-    names |= {node.attr for node in ast.walk(function) if isinstance(node, ast.Attribute)}
+    names = {node.id for node in walk(function) if isinstance(node, ast.Name)}
+    names |= {node.attr for node in walk(function) if isinstance(node, ast.Attribute)}
     return any(name.startswith("__") and not name.endswith("__") for name in names)
 
 
 def _reads_any(function: ast.Lambda, scopes: list[Scope], module: Module) -> bool:
     """Whether a lambda reads names that one of `scopes` binds."""
-    reads = [n for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
+    reads = [n for n in walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
     homes = {module.home(n.id, module.scopes[n]) for n in reads}
     return any(scope in homes for scope in scopes)
 
 
 def _evaluated_once_and_first(function: ast.Lambda, statement: ast.stmt, module: Module) -> bool:
     """Whether a statement evaluates the lambda exactly once, before it binds anything."""
-    if isinstance(statement, ast.While) or any(isinstance(n, ast.NamedExpr) for n in ast.walk(statement)):
+    if isinstance(statement, ast.While) or any(isinstance(n, ast.NamedExpr) for n in walk(statement)):
         return False
     child: ast.AST = function
     for parent in module.ancestors(function):

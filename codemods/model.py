@@ -14,7 +14,7 @@ Target = Literal["bufcb", "jax"]
 Arrays = Literal["auto", "numpy", "jax"]
 
 # The size of the largest file to be analysed, in bytes, of which each takes some hundred in memory.
-LARGEST: Final = 10_000_000
+LARGEST: Final = 4_000_000
 # That of the largest notebook, most of which are outputs that are passed over.
 LARGEST_NOTEBOOK: Final = 50_000_000
 

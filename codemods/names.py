@@ -16,10 +16,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import cast
 
+from codemods.trees import children
 from codemods.uses import names_in_examples, names_in_text
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-_WITHOUT_POSITION = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 
 
 class ScopeKind(enum.Enum):
@@ -133,7 +133,11 @@ class Module:
 
     def references(self, name: str, scope: Scope) -> list[ast.Name]:
         """Every read of the name that `scope` binds."""
-        return [use for use in self.uses.get(name, ()) if self.home(name, self.scopes[use]) is scope]
+        return self._read_in[name].get(scope, [])
+
+    @functools.cached_property
+    def _read_in(self) -> _Reads:
+        return _Reads(self)
 
     def origins(self, node: ast.expr) -> frozenset[str]:
         """The dotted names that an expression may stand for, by imports alone.
@@ -225,6 +229,21 @@ class Module:
         return scope.node if isinstance(scope.node, ast.ClassDef) else None
 
 
+class _Reads(dict[str, dict[Scope | None, list[ast.Name]]]):
+    """The reads of each name by the scope that binds it, sorted out when a name is asked for."""
+
+    def __init__(self, module: Module) -> None:
+        super().__init__()
+        self._module = module
+
+    def __missing__(self, name: str) -> dict[Scope | None, list[ast.Name]]:
+        found: dict[Scope | None, list[ast.Name]] = defaultdict(list)
+        for use in self._module.uses.get(name, ()):
+            found[self._module.home(name, self._module.scopes[use])].append(use)
+        self[name] = dict(found)
+        return self[name]
+
+
 def read(tree: ast.Module) -> Module:
     """Reads the names of a parsed module."""
     return _Reader(tree).run()
@@ -281,8 +300,7 @@ class _Reader:
             self._push(node, parent, scope)
 
     def _push_children(self, node: ast.AST, scope: Scope) -> None:
-        children = [c for c in ast.iter_child_nodes(node) if not isinstance(c, _WITHOUT_POSITION)]
-        self._push_all(children, node, scope)
+        self._push_all(children(node), node, scope)
 
     def _open(self, kind: ScopeKind, node: ast.AST, parent: Scope) -> Scope:
         scope = Scope(kind, node, parent)
@@ -448,7 +466,7 @@ class _Reader:
     def _visit_comprehension_scope(self, node: ast.AST, scope: Scope) -> None:
         inner = self._open(ScopeKind.COMPREHENSION, node, scope)
         generators: list[ast.comprehension] = node.generators  # type: ignore[attr-defined]
-        results = [c for c in ast.iter_child_nodes(node) if not isinstance(c, ast.comprehension)]
+        results = [c for c in children(node) if not isinstance(c, ast.comprehension)]
         self._push_all(results, node, inner)
         for index, generator in reversed(list(enumerate(generators))):
             self.parents[generator], self.scopes[generator] = node, inner

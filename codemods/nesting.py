@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from codemods.source import SourceFile
+from codemods.trees import children
 
 # Deeper than what people write. On a stack of 8 MB LibCST's parser crashes from about 4,000 on, and chains
 # take it time that grows with the square of their length.
@@ -41,7 +42,7 @@ def deepest(node: ast.AST) -> tuple[int, int]:
         depth, line = depth + _levels(inner), getattr(inner, "lineno", line)
         if depth > found[0]:
             found = (depth, line)
-        waiting += [(child, depth, line) for child in ast.iter_child_nodes(inner)]
+        waiting += [(child, depth, line) for child in children(inner)]
     return found
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from typing import Final
 
 from codemods.names import Module
 from codemods.sites import CallSite
+from codemods.trees import walk
 
 _CONSTRUCTORS: Final = ("jax.ShapeDtypeStruct", "jax.sharding.", "functools.partial")
 
@@ -15,16 +17,22 @@ def why_not_reordered(site: CallSite, module: Module) -> str | None:
     """Which part would be evaluated earlier than it stands, although that may be seen; None when none is."""
     after = [site.callback, site.spec, *(option.value for option in site.options)]
     after += [*site.args, *(keyword.value for keyword in site.keywords)]
-    before = sorted(after, key=lambda node: (node.lineno, node.col_offset))
-    for place, early in enumerate(before):
-        for late in before[place + 1 :]:
-            if after.index(late) < after.index(early) and not _may_swap(early, late, module):
-                return f"`{ast.unparse(late)}` would be evaluated before `{ast.unparse(early)}`."
+    before = sorted(range(len(after)), key=lambda place: (after[place].lineno, after[place].col_offset))
+    # Nearly all parts keep their order, of which there may be many.
+    least = list(itertools.accumulate(reversed(before), min))[::-1]
+    for index, early in enumerate(before[:-1]):
+        if least[index + 1] > early:
+            continue
+        for late in before[index + 1 :]:
+            if late < early and not _may_swap(after[early], after[late], module):
+                return (
+                    f"`{ast.unparse(after[late])}` would be evaluated before `{ast.unparse(after[early])}`."
+                )
     return None
 
 
 def _may_swap(first: ast.expr, second: ast.expr, module: Module) -> bool:
-    binds = any(isinstance(n, ast.NamedExpr | ast.Await) for part in (first, second) for n in ast.walk(part))
+    binds = any(isinstance(n, ast.NamedExpr | ast.Await) for part in (first, second) for n in walk(part))
     if binds or not (_is_inert(first, module) or _is_inert(second, module)):
         return False
     acts = any(_calls_unknown(part, module) for part in (first, second))
@@ -35,7 +43,7 @@ def _may_swap(first: ast.expr, second: ast.expr, module: Module) -> bool:
 
 def _calls_unknown(node: ast.expr, module: Module) -> bool:
     """Whether an expression calls code that may set attributes or global names."""
-    calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
+    calls = [n for n in walk(node) if isinstance(n, ast.Call)]
     return not all(
         any(
             origin.startswith(("jax.", "numpy.", "scipy.", "functools.")) for origin in module.origins(c.func)
@@ -46,7 +54,7 @@ def _calls_unknown(node: ast.expr, module: Module) -> bool:
 
 def _reads_state(node: ast.expr, module: Module) -> bool:
     """Whether an inert expression reads what a call could change: an attribute, or a name bound twice."""
-    for part in ast.walk(node):
+    for part in walk(node):
         if isinstance(part, ast.Attribute) and not module.origins(part):
             return True
         if isinstance(part, ast.Name):

@@ -76,12 +76,22 @@ class Overrides:
         while waiting:
             where, base = waiting.pop()
             yield where, base
-            for other, uses in self._files(base.name):
-                for heir in uses.classes:
-                    if (other, heir.line) not in seen and _names_base(heir, base.name):
-                        seen.add((other, heir.line))
-                        waiting.append((other, heir))
+            for other, heir in self._heirs(base.name):
+                if (other, heir.line) not in seen:
+                    seen.add((other, heir.line))
+                    waiting.append((other, heir))
 
+    @functools.cache  # noqa: B019 - one module's overrides live as long as its migration
+    def _heirs(self, name: str) -> tuple[tuple[str, ClassUse], ...]:
+        """The classes that name `name` among their bases, or have bases that cannot be seen."""
+        return tuple(
+            (file, heir)
+            for file, uses in self._files(name)
+            for heir in uses.classes
+            if heir.bases and _names_base(heir, name)
+        )
+
+    @functools.cache  # noqa: B019
     def _ancestors(self, owner: ast.ClassDef) -> set[tuple[str, int]]:
         """The classes that `owner` surely derives from."""
         seen: set[tuple[str, int]] = set()

@@ -120,7 +120,7 @@ class Project:
         """Whether another file may put something else where a module has `name`, as tests do."""
         return any(
             name in other.patched | other.stored
-            for _, other in self._uses_of(name, self._patching(name), path)
+            for _, other in self._uses_of(name, self._patching(name, _real(path)), path)
         )
 
     def others(self, name: str, path: Path) -> Iterator[tuple[str, FileUses]]:
@@ -129,7 +129,7 @@ class Project:
 
     def _uses_of(self, name: str, files: Collection[str], path: Path) -> Iterator[tuple[str, FileUses]]:
         """What `files`, all of which spell `name`, use; without the one at `path`."""
-        own = os.path.realpath(path)
+        own = _real(path)
         for file in sorted(files):
             if file != own:
                 # One that is too large to be looked into uses what it spells, and all that a module has.
@@ -237,22 +237,26 @@ class Project:
 
     @functools.cache  # noqa: B019 - a project lives as long as the run
     def _spelling(self, name: str) -> frozenset[str]:
-        spelled = {os.fsencode(name)}  # a file's name, so a module's, may be no text
+        spelled = {os.fsencode(name)}  # a file's name, and so that of a module, may be no text
         if not name.isascii():
             spelled.add(json.dumps(name)[1:-1].encode())  # as a notebook may have it
         return frozenset(itertools.chain.from_iterable(map(self._contents.spelling, spelled)))
 
     @functools.cache  # noqa: B019
-    def _patching(self, name: str) -> frozenset[str]:
-        """The files that may replace `name` in a module."""
-        pattern = re.compile(_PATCHING % re.escape(os.fsencode(name)))
-        return frozenset(self._contents.matching(pattern, self._spelling(name)))
+    def _patching(self, name: str, own: str) -> frozenset[str]:
+        """The files, but for one's own, that may replace `name` in a module."""
+        return self._matching(_PATCHING, name, self._spelling(name) - {own})
 
     @functools.cache  # noqa: B019
     def _from_packages(self, name: str) -> frozenset[str]:
         """The files that may import `name` from the package that they are in, or one around that."""
-        pattern = re.compile(_FROM_PACKAGE % re.escape(os.fsencode(name)))
-        return frozenset(self._contents.matching(pattern, self._spelling(name)))
+        return self._matching(_FROM_PACKAGE, name, self._spelling(name))
+
+    def _matching(self, pattern: bytes, name: str, files: Collection[str]) -> frozenset[str]:
+        if not files:  # to compile a pattern takes time
+            return frozenset()
+        compiled = re.compile(pattern % re.escape(os.fsencode(name)))
+        return frozenset(self._contents.matching(compiled, files))
 
     @functools.cache  # noqa: B019
     def _uses(self, path: str) -> FileUses | None:
@@ -284,6 +288,11 @@ class Project:
 def _module_name(path: Path) -> str:
     """The last part of the dotted name of the module that `path` is."""
     return path.parent.name if path.stem == "__init__" else path.stem
+
+
+@functools.lru_cache(maxsize=16)
+def _real(path: Path) -> str:
+    return os.path.realpath(path)
 
 
 def _package(folder: Path) -> Path | None:

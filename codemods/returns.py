@@ -12,6 +12,7 @@ from codemods.contexts import is_neutral, lets_exceptions_pass
 from codemods.names import FunctionNode, Module
 from codemods.plans import ReturnForm, ReturnPlan
 from codemods.specs import Spec
+from codemods.trees import children
 
 Block = ast.With | ast.Try | ast.TryStar
 _TRIES: Final = (ast.Try, ast.TryStar)
@@ -36,7 +37,7 @@ def _own(nodes: list[ast.stmt] | list[ast.expr]) -> Iterator[ast.AST]:
         node = stack.pop()
         yield node
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-            stack.extend(reversed(list(ast.iter_child_nodes(node))))
+            stack.extend(reversed(children(node)))
 
 
 def plan_returns(

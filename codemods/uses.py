@@ -7,8 +7,10 @@ import builtins
 import dataclasses
 import itertools
 import re
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final
+
+from codemods.trees import children, walk
 
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 # Words that text uses as code does: behind a dot, in front of a call's parenthesis.
@@ -21,6 +23,18 @@ _PATCHER: Final = re.compile(
     r"set|del|patch|mock|object|multiple|spy|stub|swap|replac|overrid", re.IGNORECASE
 )
 _BUILTINS: Final = frozenset(dir(builtins))
+
+
+_WITH_SCOPE: Final = (
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+    ast.Lambda,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -95,9 +109,10 @@ def names_in_examples(text: str) -> Iterable[str]:
 def read_uses(tree: ast.Module, *, stub: bool = False) -> FileUses:
     """Reads what a parsed file uses; in a stub, declarations count as uses."""
     reader = _Reader()
-    for node in ast.walk(tree):
-        reader.read(node)
-        reader.read_patch(node)
+    for node in walk(tree):
+        visit = reader.visits.get(type(node))
+        if visit is not None:
+            visit(node)
     return reader.found(stub)
 
 
@@ -114,40 +129,58 @@ class _Reader:
         self.functions: set[str] = set()
         self.assigned: set[str] = set()
         self.classes: list[ast.ClassDef] = []
+        self.visits: dict[type[ast.AST], Callable[[Any], None]] = {
+            ast.Name: self._name,
+            ast.Attribute: self._attribute,
+            ast.Expr: self._expression,
+            ast.Constant: self._constant,
+            ast.Import: self._import,
+            ast.ImportFrom: self._import_from,
+            ast.FunctionDef: self._function,
+            ast.AsyncFunctionDef: self._function,
+            ast.ClassDef: self.classes.append,
+            ast.Call: self._call,
+            ast.Subscript: self._subscript,
+        }
 
-    def read(self, node: ast.AST) -> None:
-        match node:
-            case ast.Name(ctx=ast.Store(), id=name):
-                self.assigned.add(name)
-            case ast.Attribute(value=base, attr=name, ctx=context):
-                self.attributes.add(name)
-                self.taken.update((tail, name) for tail in _last_names(base))
-                if not isinstance(context, ast.Load):
-                    self.stored.append(node)
-            case ast.Expr(value=ast.Constant(value=str(text)) as docstring):
+    def _name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Store):
+            self.assigned.add(node.id)
+
+    def _attribute(self, node: ast.Attribute) -> None:
+        self.attributes.add(node.attr)
+        self.taken.update((tail, node.attr) for tail in _last_names(node.value))
+        if not isinstance(node.ctx, ast.Load):
+            self.stored.append(node)
+
+    def _expression(self, node: ast.Expr) -> None:
+        match node.value:
+            case ast.Constant(value=str(text)) as docstring:
                 self.docstrings.add(docstring)
                 self.spelled.update(names_in_examples(text))
-            case ast.Constant(value=str(text)) if node not in self.docstrings:
-                self._text(text)
-            case ast.ImportFrom():
-                self._import_from(node)
-            case ast.Import(names=aliases):
-                for alias in aliases:
-                    first = alias.name.partition(".")[0]
-                    origin = alias.name if alias.asname else first
-                    self.imports.setdefault(alias.asname or first, set()).add(origin)
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                self.functions.add(name)
-            case ast.ClassDef():
-                self.classes.append(node)
 
-    def read_patch(self, node: ast.AST) -> None:
+    def _constant(self, node: ast.Constant) -> None:
+        if isinstance(node.value, str) and node not in self.docstrings:
+            self._text(node.value)
+
+    def _import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            first = alias.name.partition(".")[0]
+            origin = alias.name if alias.asname else first
+            self.imports.setdefault(alias.asname or first, set()).add(origin)
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        self.functions.add(node.name)
+
+    def _call(self, node: ast.Call) -> None:
         """`mock.patch("module.name")`, `setattr(module, "name", …)`, `patch.multiple(module, name=…)`."""
+        if _PATCHER.search(next(iter(_last_names(node.func)), "")):
+            texts = [text for argument in node.args[:2] for text in _constant_parts(argument)]
+            self.patched.update(text.rpartition(".")[2] for text in texts)
+            self.patched.update(keyword.arg for keyword in node.keywords if keyword.arg)
+
+    def _subscript(self, node: ast.Subscript) -> None:
         match node:
-            case ast.Call() if _PATCHER.search(next(iter(_last_names(node.func)), "")):
-                texts = [text for argument in node.args[:2] for text in _constant_parts(argument)]
-                self.patched.update(text.rpartition(".")[2] for text in texts)
-                self.patched.update(keyword.arg for keyword in node.keywords if keyword.arg)
             case ast.Subscript(slice=ast.Constant(value=str(name)), ctx=ast.Store() | ast.Del()):
                 self.patched.add(name)
 
@@ -167,7 +200,8 @@ class _Reader:
             self.imports.setdefault(alias.asname or alias.name, set()).add(origin)
 
     def found(self, stub: bool) -> FileUses:
-        own = {id(node) for owner in self.classes for node in _on_self(owner)}
+        on_self = {owner: list(_on_self(owner)) for owner in self.classes}
+        own = {id(node) for found in on_self.values() for node in found}
         return FileUses(
             frozenset(self.imported),
             frozenset(self.taken),
@@ -176,12 +210,12 @@ class _Reader:
             frozenset(self.patched),
             frozenset(self.spelled),
             frozenset(self.functions) if stub else frozenset(),
-            tuple(self._class(node) for node in self.classes),
+            tuple(self._class(node, on_self[node]) for node in self.classes),
         )
 
-    def _class(self, node: ast.ClassDef) -> ClassUse:
+    def _class(self, node: ast.ClassDef, on_self: Sequence[ast.Attribute]) -> ClassUse:
         defined = frozenset(name for item in _own_nodes(node) for name in _bound_by(item))
-        assigned = frozenset(attribute.attr for attribute in _on_self(node))
+        assigned = frozenset(attribute.attr for attribute in on_self)
         bases = tuple(found for base in node.bases if (found := self._base(base)) != frozenset())
         return ClassUse(node.name, node.lineno, bases, defined, assigned)
 
@@ -214,18 +248,8 @@ def _own_nodes(owner: ast.ClassDef) -> Iterator[ast.AST]:
     while waiting:
         node = waiting.pop()
         yield node
-        if not isinstance(
-            node,
-            ast.FunctionDef
-            | ast.AsyncFunctionDef
-            | ast.ClassDef
-            | ast.Lambda
-            | ast.ListComp
-            | ast.SetComp
-            | ast.DictComp
-            | ast.GeneratorExp,
-        ):
-            waiting.extend(ast.iter_child_nodes(node))
+        if not isinstance(node, _WITH_SCOPE):
+            waiting.extend(children(node))
 
 
 def _bound_by(node: ast.AST) -> Iterable[str]:
@@ -247,10 +271,10 @@ def _on_self(owner: ast.ClassDef) -> Iterator[ast.Attribute]:
         positional = [*item.args.posonlyargs, *item.args.args]
         if not positional:
             continue
-        for node in ast.walk(item):
-            match node:
-                case ast.Attribute(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()):
-                    if name == positional[0].arg:
+        for node in walk(item):
+            if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+                match node.value:
+                    case ast.Name(id=name) if name == positional[0].arg:
                         yield node
 
 

@@ -13,6 +13,7 @@ from typing import Final
 from codemods.contexts import is_neutral
 from codemods.definitions import Definition, Found
 from codemods.names import FunctionNode, Module, parameters
+from codemods.trees import children, walk
 
 Imported = Callable[[frozenset[str]], Found]
 """Takes the dotted names that an imported name may have, and follows them through the project."""
@@ -135,8 +136,8 @@ def _handed_on(inner: ast.FunctionDef, position: int) -> ast.Call | None:
     if arguments.vararg is None or arguments.kwonlyargs or arguments.defaults or len(leading) > position:
         return None
     stars = {arguments.vararg.arg} | ({arguments.kwarg.arg} if arguments.kwarg else set())
-    names = [n for n in ast.walk(inner) if isinstance(n, ast.Name)]
-    calls = [n for n in ast.walk(inner) if isinstance(n, ast.Call) and _hands_on(n, leading, arguments)]
+    names = [n for n in walk(inner) if isinstance(n, ast.Name)]
+    calls = [n for n in walk(inner) if isinstance(n, ast.Call) and _hands_on(n, leading, arguments)]
     is_rebound = any(n.id in leading and not isinstance(n.ctx, ast.Load) for n in names)
     if len(calls) != 1 or is_rebound or sum(n.id in stars for n in names) != len(stars):
         return None
@@ -195,7 +196,7 @@ def _lets_through(parent: ast.AST, child: ast.AST, module: Module) -> bool:
     """Whether a statement around the call notices neither a failed write nor NumPy's warnings."""
     if isinstance(parent, ast.Try | ast.TryStar):
         exits = (ast.Return, ast.Break, ast.Continue)
-        ends = any(isinstance(n, exits) for s in parent.finalbody for n in ast.walk(s))
+        ends = any(isinstance(n, exits) for s in parent.finalbody for n in walk(s))
         return child in parent.body and not parent.handlers and not parent.orelse and not ends
     if isinstance(parent, ast.With):
         return all(is_neutral(item.context_expr, module) for item in parent.items)
@@ -209,4 +210,4 @@ def _own(function: ast.FunctionDef) -> Iterable[ast.AST]:
         node = waiting.pop()
         yield node
         if not isinstance(node, _NESTED):
-            waiting.extend(ast.iter_child_nodes(node))
+            waiting.extend(children(node))

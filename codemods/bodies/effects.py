@@ -13,6 +13,7 @@ from codemods.classes import class_of_instance, method_of
 from codemods.model import listed
 from codemods.names import Binding, BindingKind, Module, Scope, ScopeKind
 from codemods.overrides import Overrides
+from codemods.trees import walk
 from codemods.wrappers import binding_decorator
 
 
@@ -238,7 +239,7 @@ class Effects:
     def free_names(self, function: ast.AST) -> set[str]:
         """The names that a nested function or generator reads from outside of itself."""
         own = self.module.opened[function].bindings
-        names = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+        names = {n.id for n in walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
         return names - set(own)
 
     def lexical_frame(self, function: FunctionLike, frame: Frame) -> Frame | None:

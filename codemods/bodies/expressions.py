@@ -11,6 +11,7 @@ from codemods import hostlib
 from codemods.bodies.effects import Effects, frames
 from codemods.bodies.frames import Frame
 from codemods.bodies.values import ARRAY, CLEAN, NONE, NUMBER, Obstacle, Use, Value, join
+from codemods.trees import children, walk
 
 # Small enough for every integer dtype, and never negative: NumPy raises where JAX wraps around.
 _SMALL: Final = range(128)
@@ -53,7 +54,7 @@ class Expressions(Effects):
     def value(self, node: ast.expr, frame: Frame) -> Value:
         visit = getattr(self, f"_of_{type(node).__name__}", None)
         if visit is None:
-            for child in ast.iter_child_nodes(node):
+            for child in children(node):
                 if isinstance(child, ast.expr):
                     self.operand(child, frame)
             return CLEAN
@@ -143,7 +144,7 @@ class Expressions(Effects):
     def run_lazily(self, node: ast.GeneratorExp, frame: Frame) -> Value:
         """A generator, which holds until it is run what it iterates over and captures."""
         made = self._of_ListComp(node, frame)
-        names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+        names = {n.id for n in walk(node) if isinstance(n, ast.Name)}
         held = join(self.refreshed(self.look_up(name, frame)) for name in names)
         return dataclasses.replace(made, view=made.view | held.view)
 
@@ -322,7 +323,7 @@ class Expressions(Effects):
         """A nested function may outlive the call, and with it what it captures."""
         frame.capture(function)
         scope = self.module.opened[function]
-        for inner in ast.walk(function):
+        for inner in walk(function):
             if (
                 isinstance(inner, ast.Name)
                 and isinstance(inner.ctx, ast.Load)

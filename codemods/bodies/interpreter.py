@@ -15,6 +15,7 @@ from codemods.bodies.values import CLEAN, Form, Obstacle, Obstructed, Value, joi
 from codemods.contexts import lets_exceptions_pass, watches_warnings
 from codemods.names import Module, parameters
 from codemods.overrides import Overrides
+from codemods.trees import walk
 
 __all__ = ["Argument", "BodyReport", "Usage", "analyse"]
 
@@ -282,7 +283,7 @@ class Interpreter(Calls):
         if subject.raw:
             self.asks_type(subject, node)
         for case in node.cases:
-            for pattern in ast.walk(case.pattern):
+            for pattern in walk(case.pattern):
                 name = getattr(pattern, "name", None) or getattr(pattern, "rest", None)
                 if isinstance(name, str):  # or not, if the pattern fails
                     old = [frame.env[name]] if name in frame.env else []

@@ -18,6 +18,7 @@ from codemods.rewrite.imports import Imports, NoPlace
 from codemods.rewrite.spacing import Spacing
 from codemods.sites import CallSite, ValueUse
 from codemods.source import Change, SourceFile
+from codemods.trees import walk
 
 __all__ = ["NoPlace", "rewrite"]
 
@@ -155,7 +156,7 @@ class _Rewriter:
 
     def _leave(self, node: ast.expr) -> None:
         """Notes that the names of an expression are no longer read there."""
-        self._gone.update(n for n in ast.walk(node) if isinstance(n, ast.Name))
+        self._gone.update(n for n in walk(node) if isinstance(n, ast.Name))
 
     # Callbacks.
 

@@ -371,7 +371,9 @@ def _argument(arg: cst.Arg, before: _Space, column: int) -> tuple[_Argument, _Sp
         before_comma = "" if comments else parsing.code(arg.comma.whitespace_before)
         before_comma = "" if "\n" in before_comma else before_comma
         behind = _Space.of(arg.comma.whitespace_after)
-    end = _advanced(column, parsing.code(arg))
+    end = _advanced(column, text)
+    for part in (arg.comma, arg.whitespace_after_arg):
+        end = _advanced(end, parsing.code(part)) if isinstance(part, cst.CSTNode) else end
     argument = _Argument(
         arg, text, column, before.above, before.indent, before.gap, before_comma, comments + behind.trailing
     )

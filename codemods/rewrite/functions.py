@@ -36,6 +36,8 @@ def definition(
     `header` are the names for annotations, and `step` is one of indentation where the text shows none.
     """
     indent = _indent(text)
+    growth = len(f"{plan.context}, {plan.out}, /, None")
+    may_be_long = header.runtime or header.numpy or max(map(len, text.split("\n"))) + growth > _LINE_LENGTH
 
     def change(node: cst.CSTNode, unit: str) -> cst.BaseStatement:
         assert isinstance(node, cst.FunctionDef)
@@ -51,7 +53,7 @@ def definition(
             opening=node.whitespace_before_params,
             types=_types_of_buffers(plan.spec, header.runtime) if header.runtime else None,
         )
-        was_short = len(indent + _header(node)) <= _LINE_LENGTH
+        was_short = may_be_long and len(indent + _header(node)) <= _LINE_LENGTH
         node = node.with_changes(body=body, params=parameters)
         jax_annotated = [parameter.arg for parameter in plan.jax_annotated if header.numpy]
         node = arguments.with_annotations(node, jax_annotated, f"{header.numpy}.ndarray")

@@ -13,6 +13,7 @@ from codemods.rewrite import unused
 from codemods.rewrite.edits import Edits
 from codemods.rewrite.removal import Removal
 from codemods.source import SourceFile
+from codemods.trees import walk
 
 Import = ast.Import | ast.ImportFrom
 
@@ -180,7 +181,7 @@ class Imports:
     def _beside(self, node: ast.AST) -> Import | None:
         """The import of JAX in a function that has run whenever `node` does."""
         used = [node.func, *node.args[:1]] if isinstance(node, ast.Call) else []
-        for name in (n for expression in used for n in ast.walk(expression) if isinstance(n, ast.Name)):
+        for name in (n for expression in used for n in walk(expression) if isinstance(n, ast.Name)):
             alias = self._alias_before(name)
             if alias is not None and self._module.scopes[alias].is_function:
                 statement = self._module.parents[alias]

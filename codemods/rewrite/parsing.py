@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable, Sequence
 
 import libcst as cst
@@ -13,7 +14,11 @@ _EMPTY = cst.Module([])
 _HEADER = "if True:\n"
 
 
+@functools.lru_cache(maxsize=64)
 def code(node: cst.CSTNode) -> str:
+    """The text of a node. LibCST's nodes never change, and several steps ask for the same one's."""
+    if type(node) is cst.SimpleWhitespace:  # as most of them are
+        return node.value
     return _EMPTY.code_for_node(node)
 
 
@@ -23,9 +28,10 @@ def expression(text: str) -> cst.BaseExpression:
     return parsed.with_changes(lpar=parsed.lpar[1:], rpar=parsed.rpar[:-1])
 
 
-def statements(text: str) -> list[cst.SimpleStatementLine | cst.BaseCompoundStatement]:
-    """Parses unindented lines of code."""
-    return list(cst.parse_module(text).body)
+@functools.lru_cache(maxsize=256)
+def statements(text: str) -> tuple[cst.SimpleStatementLine | cst.BaseCompoundStatement, ...]:
+    """Parses unindented lines of code. Many are the same in one callback after the other."""
+    return tuple(cst.parse_module(text).body)
 
 
 def small_statement(text: str) -> cst.BaseSmallStatement:
@@ -33,9 +39,42 @@ def small_statement(text: str) -> cst.BaseSmallStatement:
     (line,) = statements(text)
     assert isinstance(line, cst.SimpleStatementLine)
     (statement,) = line.body
+    if "\n" not in text:
+        return statement
     absolute = statement.visit(Absolute(""))
     assert isinstance(absolute, cst.BaseSmallStatement)
     return absolute
+
+
+class StatementTransformer(cst.CSTTransformer):
+    """Visits statements and blocks alone: what they are made of is most of a tree, and stays as it is."""
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        if _is_entered(type(node)):
+            return super().on_visit(node)
+        if isinstance(node, cst.BaseSmallStatement):
+            super().on_visit(node)
+        return False
+
+    def on_visit_attribute(self, node: cst.CSTNode, attribute: str) -> None:
+        pass
+
+    def on_leave_attribute(self, original_node: cst.CSTNode, attribute: str) -> None:
+        pass
+
+
+@functools.cache
+def _is_entered(kind: type[cst.CSTNode]) -> bool:
+    return issubclass(
+        kind,
+        cst.BaseStatement
+        | cst.BaseSuite
+        | cst.Else
+        | cst.Finally
+        | cst.ExceptHandler
+        | cst.ExceptStarHandler
+        | cst.MatchCase,
+    )
 
 
 class Absolute(cst.CSTTransformer):
@@ -137,7 +176,7 @@ def as_argument(expression: cst.BaseExpression) -> cst.BaseExpression:
 
 def comments_in(node: cst.CSTNode | cst.MaybeSentinel | None) -> list[str]:
     """Every comment of a piece of white space, in order."""
-    if not isinstance(node, cst.CSTNode):
+    if not isinstance(node, cst.CSTNode) or "#" not in code(node):
         return []
     found = [node.value] if isinstance(node, cst.Comment) else []
     for child in node.children:

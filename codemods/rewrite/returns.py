@@ -183,7 +183,7 @@ def _around(space: object) -> tuple[list[str], list[str]]:
     return parsing.comments_in(space.first_line), below
 
 
-class ReturnRewriter(cst.CSTTransformer):
+class ReturnRewriter(parsing.StatementTransformer):
     """Rewrites the returns of one function, matched with their plans by their order in the text.
 
     Args:
@@ -205,9 +205,6 @@ class ReturnRewriter(cst.CSTTransformer):
     # Nested functions have returns of their own.
 
     def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
-        return False
-
-    def visit_Lambda(self, node: cst.Lambda) -> bool:
         return False
 
     def visit_ClassDef(self, node: cst.ClassDef) -> bool:
@@ -319,9 +316,12 @@ class ReturnRewriter(cst.CSTTransformer):
         spot = Spot(len(indent), indent, indent, self._unit).behind(f"return{gap}")
         if statement.value is None:
             return None, spot
-        value = statement.value.visit(parsing.Absolute(indent))
-        assert isinstance(value, cst.BaseExpression)
-        is_plain = len(value.lpar) == 1 and not isinstance(value, _ODD) and "\n" not in parsing.code(value)
+        value, is_one_line = statement.value, "\n" not in parsing.code(statement.value)
+        if not is_one_line:
+            absolute = value.visit(parsing.Absolute(indent))
+            assert isinstance(absolute, cst.BaseExpression)
+            value = absolute
+        is_plain = len(value.lpar) == 1 and not isinstance(value, _ODD) and is_one_line
         if not gap and is_plain:
             value = value.with_changes(lpar=[], rpar=[])  # `return(x)`, where they stood for a space
         return value, spot

@@ -79,9 +79,11 @@ class _Finder:
 
     def _is_unused(self, group: list[Binding]) -> bool:
         name, home = group[0].name, group[0].scope
-        if self._is_kept(name) or (not home.is_function and self._module.names_in_strings(name)):
+        if not all(use in self._gone for use in self._module.references(name, home)):
+            return False
+        if not home.is_function and self._module.names_in_strings(name):
             return False  # `getattr` and its like reach the names of modules, not those of functions
-        return all(use in self._gone for use in self._module.references(name, home))
+        return not self._is_kept(name)  # which may mean to look through the project
 
     def _is_whole(self, statement: ast.AST, aliases: Iterable[ast.AST]) -> bool:
         return isinstance(statement, Import) and all(alias in aliases for alias in statement.names)

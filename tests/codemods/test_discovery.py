@@ -2,6 +2,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -362,3 +363,42 @@ def test_a_pattern_that_is_no_pattern_matches_nothing(tmp_path):
     make(tmp_path, "a.py")
     (tmp_path / ".gitignore").write_text("[z-a].py\n" + "*" * 100_000 + "b.py\n")
     assert found(tmp_path, root=tmp_path) == ["a.py"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        pytest.param("*a" * 40 + "b*", "a" * 200 + ".py", id="stars"),
+        pytest.param("**a" * 40 + "b*", "a" * 200 + ".py", id="pairs of stars"),
+        pytest.param("?*" * 40 + "b*", "a" * 200 + ".py", id="question marks"),
+        pytest.param("[a-c]*" * 40 + "d*", "a" * 200 + ".py", id="sets"),
+        pytest.param("[!b]*" * 40 + "b*", "a" * 200 + ".py", id="negated sets"),
+        pytest.param("a/**/" * 20 + "b.py", "a/" * 60 + "c.py", id="folders"),
+        pytest.param("*a*/**/" * 12 + "b.py", "aa/" * 60 + "c.py", id="stars in folders"),
+        pytest.param("*a" * 5000 + "b.py", "a.py", id="a long line"),
+    ],
+)
+def test_a_pattern_takes_no_time_to_speak_of(tmp_path, pattern, path):
+    """Matched as regular expressions usually are, each of these would take longer than the world is old."""
+    make(tmp_path, path)
+    (tmp_path / ".gitignore").write_text(f"{pattern}\n")
+    program = "import sys; from codemods.discovery import discover; print(discover([sys.argv[1]]).scanned)"
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path)], check=True, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout == "1\n"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matching", "others"),
+    [
+        ("*a*b*c.py", ["abc.py", "xaybzc.py", "aabbcc.py"], ["acb.py", "ab.py"]),
+        ("a*b*/c*d*e.py", ["ab/cde.py", "axby/cxdye.py"], ["a/bcde.py", "ab/c/de.py", "ab/ced.py"]),
+        ("[ab]*[!c]*d.py", ["abd.py", "bxd.py"], ["cxd.py", "ad.py"]),
+        ("a/**/b*c*/**/d.py", ["a/bc/d.py", "a/x/bxc/y/z/d.py"], ["a/b/c/d.py", "bc/d.py"]),
+    ],
+)
+def test_several_stars_match_as_they_should(tmp_path, pattern, matching, others):
+    make(tmp_path, *matching, *others)
+    (tmp_path / ".gitignore").write_text(f"{pattern}\n")
+    assert found(tmp_path, root=tmp_path) == sorted(others)

@@ -158,13 +158,52 @@ def test_a_file_without_end_is_one_error(folder):
         file.write(b"pure_callback\n")
         file.truncate(50 * LARGEST)  # takes no room on most disks
     files = migrated()
-    assert files["large.py"]["error"] == "large.py: is too large to be analysed; the limit is 10 MB"
+    assert files["large.py"]["error"] == "large.py: is too large to be analysed; the limit is 4 MB"
     assert is_migrated(files["good.py"])
 
 
 def test_a_file_of_the_largest_size_is_analysed():
     Path("good.py").write_text(GOOD + "#" * (LARGEST - len(GOOD)))
     assert is_migrated(migrated()["good.py"])
+
+
+PARAMETERS = ", ".join(f"p{number}" for number in range(3000))
+LARGE = {
+    "arguments": f"""\
+import jax
+import numpy as np
+
+
+def _f({PARAMETERS}):
+    return np.sin(p0)
+
+
+def run({PARAMETERS}):
+    return jax.pure_callback(_f, jax.ShapeDtypeStruct(p0.shape, p0.dtype), {PARAMETERS})
+""",
+    "classes": "import jax\nimport numpy as np\n"
+    + "".join(
+        f"""
+
+class C{number}:
+    def _f(self, x):
+        return np.sin(x)
+
+    def run(self, x):
+        return jax.pure_callback(self._f, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
+"""
+        for number in range(1000)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_a_large_file_is_migrated_in_time(name):
+    """Each would take many minutes if time grew faster than the file."""
+    Path("good.py").write_text(LARGE[name])
+    done = run_apart("good.py", "--format", "json", limit=150)
+    (file,) = json.loads(done.stdout)["files"]
+    assert is_migrated(file) and {site["status"] for site in file["sites"]} == {"rewritten"}
 
 
 # ---------------------------------------------------------------------------------------- depth
