@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 from codemods.model import LARGEST
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
+# What Python says of a print or exec statement, of `except E, e:` and of `0777`; and `raise E, "text"`,
+# `a <> b`, `ur""` and a value in backticks, of which it says nothing in particular.
+_PYTHON_2_MESSAGE = re.compile(
+    r"Missing parentheses in call to '(?:print|exec)'|multiple exception types must be parenthesized"
+    r"|leading zeros in decimal integer literals"
+)
+_PYTHON_2 = re.compile(r"^\s*raise\s+[\w.]+\s*,|^[^'\"#]*(?:<>|`\w|\b[uU][rR]['\"]|\d[lL]\b)")
 
 
 class SourceError(Exception):
@@ -175,6 +182,10 @@ class SourceFile:
         """Where parts of the file that are not in `text` spell one of `names`."""
         return ()
 
+    def is_command(self, line: int) -> bool:
+        """Whether a line of `text` is part of a command that ends with the line."""
+        return False
+
     def keeps_names(self, line: int) -> bool:
         """Whether what a line of `text` binds is still bound behind it."""
         return True
@@ -246,6 +257,12 @@ def parse(path: Path, text: str) -> ast.Module:
             warnings.simplefilter("ignore")  # a SyntaxWarning is the user's own, and not about us
             return ast.parse(text, filename=str(path))
     except SyntaxError as error:
-        raise SourceError(path, error.lineno or 0, f"cannot be parsed: {error.msg}") from None
+        hint = "; this looks like Python 2" if _is_python_2(error) else ""
+        raise SourceError(path, error.lineno or 0, f"cannot be parsed: {error.msg}{hint}") from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise SourceError(path, 0, f"cannot be parsed: {str(error) or type(error).__name__}") from None
+
+
+def _is_python_2(error: SyntaxError) -> bool:
+    """Whether what Python stumbles over was once Python."""
+    return _PYTHON_2_MESSAGE.match(error.msg) is not None or _PYTHON_2.search(error.text or "") is not None

@@ -53,6 +53,11 @@ class _Part:
         last_start, last_end = (self.spans[-1][1], self.spans[-1][2].end) if self.spans else (self.start, 0)
         return last_end + offset - last_start
 
+    @property
+    def commands(self) -> list[str]:
+        """What only IPython understands, as it is in the cell."""
+        return [self.cell.text[p.start : p.end] for p in self.code.pieces if p.python is not None]
+
     def position(self, offset: int) -> Position:
         """What the user sees of an offset in the cell."""
         offset = min(offset, len(self.cell.text))
@@ -113,7 +118,13 @@ class Notebook(SourceFile):
         return self.encode(self.document.changed(by_cell, self.newline))
 
     def check(self, changes: Sequence[Change]) -> None:
-        _ = self._read(self.path, self.changed(changes)).tree
+        after = self._read(self.path, self.changed(changes))
+        _ = after.tree
+        # Where a command is torn apart, its cell is none that can be parsed, or has other commands.
+        for old, new in zip(self.parts, after.parts, strict=True):
+            if old.commands != new.commands:
+                reason = "a command of IPython is changed"
+                raise SourceError(self.path, 1, reason, new.cell.number)
 
     def _with_commands(self, change: Change, part: _Part) -> str:
         """The new text with the commands of the old one back in their places."""
@@ -166,6 +177,10 @@ class Notebook(SourceFile):
         found = next((part.cell.text for part in self.parts if part.cell.number == cell), "")
         lines = _NEWLINE.split(found)
         return lines[line - 1] if 0 < line <= len(lines) else None
+
+    def is_command(self, line: int) -> bool:
+        start, end = self.line_start(line), self.line_end(line)
+        return any(piece.is_prefix and start <= first < end for first, _, piece in self._part(start).spans)
 
     def keeps_names(self, line: int) -> bool:
         return not self._part(self.line_start(line)).code.is_scratch

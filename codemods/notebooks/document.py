@@ -100,7 +100,7 @@ class Document:
         line that is removed from the end takes the line ending in front of it along.
         """
         parts, position = [], 0
-        for cell in sorted(changes, key=lambda each: each.start):
+        for cell in sorted((cell for cell in changes if changes[cell]), key=lambda each: each.start):
             parts += [self.text[position : cell.start], self._source(cell, changes[cell], newline)]
             position = cell.end
         return "".join([*parts, self.text[position:]])
@@ -112,8 +112,8 @@ class Document:
             return f'"{"".join(new.written)}"'
         if not new.text:
             return "[]"
-        opening = self.text[cell.start : cell.tokens[0].start]
-        closing = self.text[cell.tokens[-1].end : cell.end]
+        opening = self.text[cell.start : cell.tokens[0].start] if cell.tokens else "["
+        closing = self.text[cell.tokens[-1].end : cell.end] if cell.tokens else "]"
         places = sorted(new.breaks)
         default = self._separator(cell, opening)
         parts = [f'{opening}"']

@@ -15,6 +15,8 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
+from codemods.apis import APIS
+
 _TOKEN: Final = re.compile(
     r"""(?P<string>\"\"\"(?:\\.|[^\\])*?\"\"\"|'''(?:\\.|[^\\])*?''')
     |(?P<unclosed>\"\"\"|''')
@@ -45,6 +47,11 @@ _EXPANDED: Final = re.compile(r"\{[^{}]*\}|\$\w+")
 _FIRST_CODE: Final = re.compile(r"^[ \t\f]*(?=[^\s#])", re.MULTILINE)
 _MODULE: Final = re.compile(r"[^\W\d]\w*(?:/[^\W\d]\w*)*")
 
+# A name that a definition, an import, a loop or an assignment binds.
+_BINDING: Final = re.compile(
+    r"\b(?:def|class|import|as|for|global|del)[ \t]+([^\W\d]\w*)"
+    r"|([^\W\d]\w*)[ \t]*(?:[,)\]]|:[^=\n]*)?[ \t]*=(?!=)"
+)
 # Line magics that run the Python behind their options; of these options a value follows.
 _RUNS_LINE: Final = {
     "time": "", "timeit": "nrp", "prun": "lsTD", "memit": "rti", "mprun": "fT", "lprun": "fmTDuo",
@@ -83,11 +90,17 @@ Fresh = Callable[[], str]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Piece:
-    """A span of a cell's text; `python` stands for it, None where it is Python as it is."""
+    """A span of a cell's text.
+
+    Attributes:
+      python: what stands for it; None where it is Python as it is.
+      is_prefix: whether it is a magic that runs the rest of its line.
+    """
 
     start: int
     end: int
     python: str | None = None
+    is_prefix: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -114,8 +127,24 @@ class Code:
 
 
 def read(text: str, fresh: Fresh) -> Code:
-    """Reads one code cell."""
-    return _Reader(text, fresh).code()
+    """Reads one code cell.
+
+    One that cannot be parsed, such as a pasted output, has never run. All the same it is taken to bind what
+    it may be meant to. If it spells an API to migrate, it stays what it is: a syntax error.
+    """
+    code = _Reader(text, fresh).code()
+    if _is_python(text, code) or any(api.name in text for api in APIS):
+        return code
+    names = tuple(dict.fromkeys(one or other for one, other in _BINDING.findall(text)))
+    stand_in = f"{fresh()}({', '.join(map(repr, dict.fromkeys(_words(text))))})"
+    bound = tuple(name for name in names if not keyword.iskeyword(name))
+    return Code((Piece(0, len(text), stand_in),), bound, runs_files=code.runs_files)
+
+
+def _is_python(text: str, code: Code) -> bool:
+    """Whether a cell can be parsed on its own."""
+    lines = "".join(text[p.start : p.end] if p.python is None else p.python for p in code.pieces)
+    return not code.is_open and _parses(f"{code.header}\n{lines}\npass")
 
 
 class _Reader:
@@ -186,14 +215,14 @@ class _Reader:
             self._unread.append((start, len(self._text), f"%%{name}"))
             self._stand_in(start, len(self._text), self._call(_words(line)))
         else:
-            self._opaque(start, len(self._text), f"%%{name}")
+            self._opaque(start, len(self._text), f"%%{name}", self._text[start + len(name) + 2 :])
 
     def _is_automagic(self) -> bool:
-        """Whether the text is one line that is no Python, such as `pip install jax`: IPython adds the `%`."""
+        """Whether the text is one line such as `pip install jax`, to which IPython adds the `%`."""
         text = self._text.strip()
-        if len(text.splitlines()) != 1 or not re.match(r"[^\W\d]\w* \S", text):
-            return False
-        return not _parses(text) and not re.search(r"\?\Z|=\s*[%!]", text)
+        name = text.partition(" ")[0]
+        is_known = name in _LIKE_SHELL or name in _LOOKS or name in _RUNS_LINE
+        return is_known and len(text.splitlines()) == 1 and not _parses(text)
 
     # Lines.
 
@@ -265,19 +294,19 @@ class _Reader:
         elif name in _LOOKS or name.endswith("?") or arguments.rstrip().endswith("?"):
             self._stand_in(start, end, self._call(_words(arguments)))
         else:
-            self._opaque(start, end, f"%{name}")
+            self._opaque(start, end, f"%{name}", arguments)
 
     def _runs_line(self, name: str, start: int, position: int, text: str) -> bool:
         """Reads a line magic that runs Python; false where that is no statement which fits on its line."""
-        position = _skip_options(text, position, _RUNS_LINE[name])
-        blank = _BLANK.match(text, position)
+        behind = _skip_options(text, position, _RUNS_LINE[name])
+        blank = _BLANK.match(text, behind)
         assert blank is not None
-        call = self._call(_words(text[:position]))
+        call = self._call(_words(text[position:behind]))
         # Under an `if`, an import is no sure one.
         prefix = f"if {call}: " if name in _SCRATCH else f"{call}; "
         if not text[blank.end() :].strip() or not _parses(prefix + text[blank.end() :]):
             return False
-        self._stand_in(start, start + blank.end(), prefix)
+        self._pieces.append(Piece(start, start + blank.end(), prefix, is_prefix=True))
         return True
 
     def _star_import(self, name: str, start: int, end: int, arguments: str) -> None:
@@ -295,9 +324,8 @@ class _Reader:
         assert found is not None
         return found.end()
 
-    def _opaque(self, start: int, end: int, command: str) -> None:
-        """A command that may do whatever it likes with the names that it spells."""
-        text = self._text[start:end].removeprefix(command)
+    def _opaque(self, start: int, end: int, command: str, text: str) -> None:
+        """A command that may do whatever it likes with the names in its text."""
         self._unread.append((start, end, command))
         self._bind(text)
         self._stand_in(start, end, self._call(_words(text)))

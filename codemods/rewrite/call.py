@@ -50,6 +50,8 @@ class Place:
         tail = len(rest.partition("#")[0].rstrip())
         quote = '"'
         width = _WIDTH if _is_whole(module, call, module.statement(call)) else _WIDTH_INSIDE
+        if source.is_command(call.lineno):
+            width = 0
         if any(isinstance(outer, ast.JoinedStr) for outer in module.ancestors(call)):
             width = 0
             line = source.text[source.start(module.statement(call)) : start]

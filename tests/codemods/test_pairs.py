@@ -1,5 +1,7 @@
 """The pairs in `testdata/`: each folder is a rule, its `before.py` becomes its `after.py` byte for byte.
 
+So does a `before.ipynb`, whose code cells are run as one program, without what only IPython understands.
+
 A pair may have an `options.toml`:
 
   options   command-line options of `bufcb-migrate`
@@ -55,12 +57,25 @@ class Pair:
         return cls(folder, tomllib.loads(path.read_text()) if path.exists() else {})
 
     @property
+    def suffix(self) -> str:
+        return ".ipynb" if (self.folder / "before.ipynb").exists() else ".py"
+
+    @property
     def before(self) -> bytes:
-        return (self.folder / "before.py").read_bytes()
+        return (self.folder / f"before{self.suffix}").read_bytes()
 
     @property
     def after(self) -> bytes:
-        return (self.folder / "after.py").read_bytes()
+        return (self.folder / f"after{self.suffix}").read_bytes()
+
+    def code(self, program: bytes) -> bytes:
+        """The Python of a program."""
+        return program if self.suffix == ".py" else "\n".join(cells_of(program)).encode()
+
+    def line(self, site: dict, line: int, program: bytes) -> int:
+        """The line of the Python of a program that a site's line is."""
+        above = cells_of(program)[: site["cell"] - 1] if site["cell"] else []
+        return line + sum(cell.count("\n") + 1 for cell in above)
 
     def lay_out(self, folder: Path, program: bytes) -> Path:
         """Writes a program and the rest of its project into an empty folder."""
@@ -70,9 +85,31 @@ class Pair:
                 copy = folder / other.relative_to(self.folder)
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(other, copy)
-        path = folder / "program.py"
+        path = folder / f"program{self.suffix}"
         path.write_bytes(program)
         return path
+
+    def lay_out_code(self, folder: Path, program: bytes) -> Path:
+        """The same, so that it can be run: a notebook prints on its own, and has no `main()`."""
+        if self.suffix == ".py":
+            return self.lay_out(folder, program)
+        path = self.lay_out(folder, program).with_suffix(".py")
+        path.write_bytes(self.code(program) + b"\n\ndef main():\n    pass\n")
+        return path
+
+
+def cells_of(notebook: bytes) -> list[str]:
+    """The Python of each cell, with as many lines; empty lines for other cells."""
+    cells = json.loads(notebook)["cells"]
+    return [as_python(cell["cell_type"], "".join(cell["source"])) for cell in cells]
+
+
+def as_python(kind: str, text: str) -> str:
+    if kind != "code" or re.match(r"%%(?!time\b|capture\b)", text):
+        return re.sub(".+", "", text)
+    text = re.sub(r"^( *)%(?:time|timeit) (?!-)", r"\1", text, flags=re.MULTILINE)
+    text = re.sub(r"^(\w+ = )[%!].*", r"\1None", text, flags=re.MULTILINE)
+    return re.sub(r"^( *)(?:[%!?].*|.*\?)$", r"\1pass", text, flags=re.MULTILINE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,7 +132,7 @@ def migrated(pair: Pair, which: str, folder: Path, *more: str) -> Migrated:
     arguments = [str(program), "--write", "--format", "json", *pair.settings.get("options", []), *more]
     result = CliRunner().invoke(cli.migrate, arguments)
     files = json.loads(result.stdout)["files"]
-    report = next((file for file in files if Path(file["path"]).name == "program.py"), {})
+    report = next((file for file in files if Path(file["path"]).name == program.name), {})
     return Migrated(result.exit_code, report, program.read_bytes())
 
 
@@ -114,7 +151,7 @@ def printed(tmp_path_factory, migrate):
     texts |= {(pair, "before"): pair.before for pair in PAIRS if "printed" not in pair.settings}
     texts |= {(pair, more): migrate(pair, "before", *more).data for more in OTHER_OPTIONS for pair in PAIRS}
     different = {(pair, text) for (pair, _), text in texts.items()}  # most options leave most texts alone
-    programs = {key: key[0].lay_out(folder / str(n), key[1]).parent for n, key in enumerate(different)}
+    programs = {key: key[0].lay_out_code(folder / str(n), key[1]).parent for n, key in enumerate(different)}
     found = run(list(programs.values()), folder)
     return {key: found[str(programs[key[0], text])] for key, text in texts.items()}
 
@@ -142,7 +179,7 @@ def run(programs: list[Path], folder: Path) -> dict[str, str]:
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_every_folder_holds_a_whole_pair(folder):
     names = {path.name for path in folder.iterdir() if path.name != "__pycache__"}
-    assert {"before.py", "after.py"} <= names
+    assert {"before.py", "after.py"} <= names or {"before.ipynb", "after.ipynb"} <= names
     assert Pair.read(folder).settings.keys() <= KEYS
 
 
@@ -180,7 +217,7 @@ def test_no_call_of_a_migrated_site_is_left(pair, migrate):
 
 @each_pair
 def test_after_has_no_new_finding(pair):
-    new = findings(pair.after) - findings(pair.before)
+    new = findings(pair.code(pair.after)) - findings(pair.code(pair.before))
     assert sorted(new.elements()) == pair.settings.get("findings", [])
 
 
@@ -195,7 +232,7 @@ def findings(text: bytes) -> collections.Counter:
 @each_pair
 def test_comments_survive(pair):
     """All but those of a dropped import, and type comments, whose result becomes `None`."""
-    lost = comments(pair.before) - comments(pair.after)
+    lost = comments(pair.code(pair.before)) - comments(pair.code(pair.after))
     assert [comment for comment in lost if not re.match(r"# type: \(.*\) ->", comment)] == []
 
 
@@ -215,9 +252,13 @@ def comments(text: bytes) -> collections.Counter:
 
 @each_pair
 def test_only_lines_that_must_change_change(pair, migrate):
-    lines = pair.before.splitlines(keepends=True)
-    allowed = may_change(pair.before, migrate(pair, "before").report["sites"])
-    matcher = difflib.SequenceMatcher(None, lines, pair.after.splitlines(keepends=True), autojunk=False)
+    before, after = pair.code(pair.before), pair.code(pair.after)
+    sites = [
+        {**site, **{key: pair.line(site, site[key], pair.before) for key in ("line", "end_line")}}
+        for site in migrate(pair, "before").report["sites"]
+    ]
+    lines, allowed = before.splitlines(keepends=True), may_change(before, sites)
+    matcher = difflib.SequenceMatcher(None, lines, after.splitlines(keepends=True), autojunk=False)
     changed = {
         line + 1
         for tag, first, last, _, _ in matcher.get_opcodes()
@@ -286,7 +327,8 @@ def test_after_prints_what_before_prints(pair, printed):
 def test_other_options_change_nothing_that_is_printed(pair, more, migrate, printed):
     text = migrate(pair, "before", *more).data
     assert printed[pair, more] == printed[pair, "after"]
-    undefined = {message for message in findings(text) - findings(pair.before) if "undefined" in message}
+    new = findings(pair.code(text)) - findings(pair.code(pair.before))
+    undefined = {message for message in new if "undefined" in message}
     assert not undefined
 
 
