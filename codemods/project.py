@@ -163,6 +163,9 @@ class Project:
             for file in (f"{stem}.py", os.path.join(stem, "__init__.py")):
                 if (parts or file.endswith("__init__.py")) and os.path.isfile(file):
                     found[os.path.realpath(file)] = None
+        if not found:  # `%run` takes a notebook as well
+            stems = [os.path.join(root, *parts) for root in roots if parts]
+            found = {os.path.realpath(s + NOTEBOOK): None for s in stems if os.path.isfile(s + NOTEBOOK)}
         return list(found)
 
     def _import_roots(self, folder: str) -> list[str]:
@@ -270,7 +273,7 @@ class Project:
         try:
             source = _source(path, data)
             if source.runs_files:
-                return everything(source.text.encode())
+                return everything(source.text.encode(errors="replace"))
             return read_uses(source.tree, stub=path.endswith(STUB))
         except _UNREADABLE:
             # In a notebook's JSON, an escape may stand right in front of a word.

@@ -222,7 +222,9 @@ class _Finder:
 
     def _other(self, node: ast.Name | ast.Attribute, origins: frozenset[str]) -> Unresolved:
         name, home = self.api.name, self.api.home
-        if origins and not any(origin.startswith((".", "jax.")) for origin in origins):
+        stars = tuple(f"{star}." for star in self.module.star_imports)
+        # What a module out of sight hands on may be JAX's.
+        if origins and not any(origin.startswith((".", "jax.", *stars)) for origin in origins):
             library = min(origins).partition(".")[0]
             reason = f"This is {library}'s `{name}`, not JAX's; left alone."
             return self._unresolved(node, "BC003", reason)

@@ -22,7 +22,9 @@ from codemods.source import Change, Position, SourceError, SourceFile, check_siz
 _NEWLINE: Final = re.compile(r"\r\n|\r|\n")
 _LINES: Final = re.compile(r"\b([Ll]ine)s? (\d+(?:, \d+)*(?: and \d+)?)(?!\d| of \S+\.py)")
 # What nbdev makes a module's code of.
-_EXPORTED: Final = re.compile(r"^\s*#\s*\|?\s*(?:export|exporti|exports)\b|\bnbdev_export\b", re.MULTILINE)
+_EXPORTED: Final = re.compile(
+    r"^[ \t]*#[ \t]*\|?[ \t]*exports?i?(?:[ \t]+[\w.]+)?[ \t\r]*$|\bnbdev_export\b", re.MULTILINE
+)
 _BY_HAND: Final = "Migrate it by hand, if it is a call."
 
 

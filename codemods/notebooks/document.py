@@ -21,6 +21,7 @@ _UNIT: Final = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\\]", re.DOTALL
 )
 _ESCAPED: Final = re.compile(r"(?<!\\)(?:\\\\)*\\u[0-9a-fA-F]{4}")
+_ENDINGS: Final = ("\n", "\r")
 _PYTHON: Final = re.compile(r"i?python[\d.]*", re.IGNORECASE)
 
 
@@ -188,9 +189,14 @@ class _Characters:
             written += [_escaped(character, is_ascii) for character in change.text]
             position = change.end
         changed = "".join(new)
-        length = len(changed.removesuffix(newline))
-        within = {place: between for place, between in breaks.items() if 0 < place < length}
-        return _Characters(changed[:length], written[:length], within)
+        first, last = 0, len(changed.removesuffix(newline))
+        # A cell that has no blank lines at its ends has none afterwards.
+        if not self.text.endswith(_ENDINGS):
+            last = len(changed.rstrip("\r\n"))
+        if not self.text.startswith(_ENDINGS):
+            first = min(last, len(changed) - len(changed.lstrip("\r\n")))
+        within = {place - first: between for place, between in breaks.items() if first < place < last}
+        return _Characters(changed[first:last], written[first:last], within)
 
 
 def _ends_line(characters: Sequence[str]) -> bool:

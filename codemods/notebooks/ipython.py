@@ -45,7 +45,7 @@ _OPTIONS: Final = re.compile(r"(?<!\S)--?[A-Za-z][\w-]*")
 _NAME: Final = re.compile(r"(?P<attribute>(?<=[\w)\]]\.))?[^\W\d]\w*")
 _EXPANDED: Final = re.compile(r"\{[^{}]*\}|\$\w+")
 _FIRST_CODE: Final = re.compile(r"^[ \t\f]*(?=[^\s#])", re.MULTILINE)
-_MODULE: Final = re.compile(r"[^\W\d]\w*(?:/[^\W\d]\w*)*")
+_MODULE: Final = re.compile(r"(?P<above>(?:\.\./)*)(?P<path>[^\W\d]\w*(?:/[^\W\d]\w*)*)")
 
 # A name that a definition, an import, a loop or an assignment binds.
 _BINDING: Final = re.compile(
@@ -311,11 +311,10 @@ class _Reader:
 
     def _star_import(self, name: str, start: int, end: int, arguments: str) -> None:
         """`%run file` and `%pylab` fill the notebook's namespace."""
-        module = "pylab"
-        if name == "run":
-            self._runs_files = True
-            module = _module_run(arguments) or self._fresh()
-        self._stand_in(start, end, f"{self._call(_words(arguments))}; from {module} import *")
+        self._runs_files |= name == "run"
+        module = _module_run(arguments) if name == "run" else "pylab"
+        star = f"; from {module} import *" if module else ""
+        self._stand_in(start, end, self._call(_words(arguments)) + star)
 
     # What stands for commands.
 
@@ -363,14 +362,18 @@ def _skip_options(text: str, position: int, valued: str) -> int:
 
 
 def _module_run(arguments: str) -> str | None:
-    """The module that `%run` runs, as an import would name it; None where it has no such name."""
-    words = arguments.split()
+    """The module that `%run` runs, as an import in the notebook would name it; None where none could."""
+    words = re.findall(r"\"[^\"]*\"|'[^']*'|\S+", arguments)
     if "-m" in words[:-1]:
         path = words[words.index("-m") + 1].replace(".", "/")
     else:
         path = next((word.strip("\"'") for word in words if not word.startswith("-")), "")
         path = path.removeprefix("./").removesuffix(".py").removesuffix(".ipynb")
-    return path.replace("/", ".") if _MODULE.fullmatch(path) else None
+    found = _MODULE.fullmatch(path)
+    if found is None or any(map(keyword.iskeyword, found["path"].split("/"))):
+        return None
+    above = "." * (found["above"].count("/") + 1) if found["above"] else ""
+    return above + found["path"].replace("/", ".")
 
 
 def _parses(text: str) -> bool:

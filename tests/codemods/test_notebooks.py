@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
+from random import Random
 
 import pytest
 from click.testing import CliRunner
@@ -120,8 +122,12 @@ def test_a_change_of_a_cell_is_that_of_its_text(cells, style, data):
         for change in changes:
             parts += [cell.text[position : change.start], change.text]
             position = change.end
-        # Behind the text a line ending is thought to be, and taken away again.
-        wanted[cell.number - 1] = ("".join([*parts, cell.text[position:]]) + "\n").removesuffix("\n")
+        new = "".join([*parts, cell.text[position:]])
+        if changes and not cell.text.endswith(("\n", "\r")):
+            new = new.rstrip("\r\n")
+        if changes and not cell.text.startswith(("\n", "\r")):
+            new = new.lstrip("\r\n")
+        wanted[cell.number - 1] = new
     after = document.changed(by_cell)
     assert sources(after.encode()) == [
         each if isinstance(each, str) else "".join(each["source"]) for each in wanted
@@ -338,7 +344,9 @@ def python(cell: str) -> str:
         # Files.
         ("%run helpers.py -x 1", "_('helpers', 'py'); from helpers import *"),
         ("%run -i ./lib/more.ipynb", "_('lib', 'more', 'ipynb'); from lib.more import *"),
-        ("%run ../up.py", "_('up', 'py'); from _ import *"),
+        ("%run ../../up/in.py", "_('up', 'in', 'py')"),
+        ("%run ../../up/one.py", "_('up', 'one', 'py'); from ...up.one import *"),
+        ("%run 'a b.py'", "_('a', 'b', 'py')"),
         ("%run -m pkg.mod", "_('pkg', 'mod'); from pkg.mod import *"),
         ("%pylab inline", "_('inline'); from pylab import *"),
         # Cells.
@@ -455,8 +463,64 @@ def test_windows_line_endings_of_a_cell_stay():
 def test_a_public_function_of_a_notebook_is_not_imported_by_others():
     cells = (HEADER, HOST.replace("_host", "host"), CALL.replace("_host", "host"))
     assert "def host(ctx, out, x):" in migrated(*cells)[1]
-    for exported in ("#| export", "# export", "#|exporti"):
+    for exported in ("#| export", "# export", "#|exporti", "#| export core.utils"):
         assert "def _host_into(" in migrated(cells[0], f"{exported}\n{cells[1]}", cells[2])[1]
+    assert "def host(ctx, out, x):" in migrated(cells[0], f"# export the data\n{cells[1]}", cells[2])[1]
+
+
+TESTDATA = Path(__file__).parents[2] / "testdata"
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_module_cut_into_cells_becomes_the_same(seed):
+    """But for where imports go: a cell ends a block of them."""
+    random = Random(seed)
+    different, compared = [], 0
+    for path in sorted(TESTDATA.glob("*/before.py")):
+        module = "\n".join(path.read_text("utf-8-sig", errors="replace").splitlines())
+        if "\ufffd" in module or "\f" in module:
+            continue
+        cells = cut(module, random)
+        (whole, sites), (parts, cell_sites) = (
+            outcome_of(SourceFile.from_bytes(Path(name), data))
+            for name, data in (("m.py", module.encode()), ("m.ipynb", notebook(*cells)))
+        )
+        joined = "\n".join(each.removeprefix("%%time\n") for each in sources(parts))
+        compared += 1
+        if (statements(whole.decode()), sites) != (statements(joined), cell_sites):
+            different.append(path.parent.name)
+        changed = [a for a, b in zip(sources(parts), cells, strict=True) if a != b]
+        assert not [cell for cell in changed if cell != cell.strip("\n")], path
+    assert different == [] and compared > 300
+
+
+def cut(module: str, random: Random) -> list[str]:
+    """The statements of a module, some together in a cell, some timed."""
+    lines, cuts, last = module.split("\n"), [0], 0
+    for statement in ast.parse(module).body:
+        first = (
+            min([statement.lineno, *(each.lineno for each in getattr(statement, "decorator_list", []))]) - 1
+        )
+        while first > last and lines[first - 1].startswith("#"):
+            first -= 1
+        if first >= last > 0 and random.random() < 0.7:
+            cuts.append(first)
+        last = statement.end_lineno
+    cells = ["\n".join(lines[start:end]).strip("\n") for start, end in pairwise([*cuts, len(lines)])]
+    return [f"%%time\n{cell}" if random.random() < 0.2 else cell for cell in cells]
+
+
+def outcome_of(source: SourceFile) -> tuple[bytes, list[tuple[str, str | None]]]:
+    result = migrate(source, Project(()), Options(public=True))
+    return result.after, [
+        (site.status.value, site.diagnostic and site.diagnostic.code) for site in result.sites
+    ]
+
+
+def statements(module: str) -> tuple[list[str], list[str]]:
+    body = ast.parse(module).body
+    imports = [ast.unparse(each) for each in body if isinstance(each, ast.Import | ast.ImportFrom)]
+    return sorted(imports), [ast.unparse(each) for each in body if ast.unparse(each) not in imports]
 
 
 @pytest.mark.parametrize(
@@ -620,6 +684,22 @@ def test_a_name_that_a_notebook_escapes_is_used(tmp_path):
         other.write_bytes(notebook(cell, ensure_ascii=True))
         result = migrate(SourceFile.from_bytes(module, module.read_bytes()), Project((tmp_path,)), Options())
         assert ("def _größe(x)" in result.after.decode()) == is_used
+
+
+@pytest.mark.parametrize("file", ["setup.ipynb", "setup.py"])
+def test_what_a_notebook_runs_is_looked_into(tmp_path, file):
+    source = f"{HEADER}\n{HOST}"
+    (tmp_path / file).write_bytes(source.encode() if file.endswith("py") else notebook(source))
+    main = tmp_path / "main.ipynb"
+    main.write_bytes(notebook(f"%run {file}", CALL))
+    result = migrate(SourceFile.from_bytes(main, main.read_bytes()), Project((tmp_path,)), Options())
+    assert [(site.status.value, site.diagnostic.code) for site in result.sites] == [("adapted", "BC101")]
+    assert "bufcb.buffer_callback(" in sources(result.after)[1]
+
+
+def test_what_a_notebook_runs_out_of_sight_may_be_anything():
+    assert outcome("%run ../elsewhere.py", CALL) == [("refused", "BC201")]
+    assert outcome("%run elsewhere.py", CALL) == [("refused", "BC201")]
 
 
 def test_a_patch_in_a_notebook_is_named_by_its_cell(tmp_path):
