@@ -24,10 +24,9 @@ import libcst
 
 from benchmarks import sources
 from benchmarks.contest import Contest, Outcome, Run, hold, table
-from codemods.engine import migrate
+from codemods.analysis import Analysis
+from codemods.discovery import Candidate
 from codemods.model import Options
-from codemods.project import Project
-from codemods.source import SourceFile
 
 FILES: Final = 5000
 HITS: Final = 10
@@ -83,7 +82,7 @@ def migration(path: Path) -> Run:
     data = path.read_bytes()
 
     def run() -> None:
-        result = migrate(SourceFile.from_bytes(path, data), Project.of([path]), Options())
+        result = Analysis([path], Options())(Candidate(path, data))
         assert result.changed and result.error is None
 
     return run

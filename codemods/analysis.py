@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import gc
 import os
 import sys
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -36,7 +38,8 @@ class Analysis:
         A failure ends up in the result, so that the next file has its turn.
         """
         try:
-            return self._migrate(SourceFile.from_bytes(candidate.path, candidate.data), left=left)
+            with _collector_paused():
+                return self._migrate(SourceFile.from_bytes(candidate.path, candidate.data), left=left)
         except SourceError as error:
             return FileResult(candidate.path, candidate.data, candidate.data, error=str(error))
         except MemoryError:
@@ -57,6 +60,18 @@ def _engine(paths: Sequence[Path], options: Options) -> Callable[..., FileResult
         return result
 
     return migrate
+
+
+@contextlib.contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Trees are large and live as long as the file is looked at: to look for garbage meanwhile finds none."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def on_deep_stack(work: Callable[[], Result], tick: Callable[[], None] = lambda: None) -> Result:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import signal
@@ -15,7 +16,9 @@ import pytest
 from click.testing import CliRunner
 
 from codemods import cli, running
+from codemods.analysis import Analysis
 from codemods.discovery import Candidate
+from codemods.model import Options
 
 GOOD = """\
 import jax
@@ -185,6 +188,18 @@ def test_settings_that_are_no_number(folder, value):
     result = CliRunner().invoke(cli.migrate, ["."])
     assert result.exit_code == 2
     assert "[tool.bufcb] jobs: expected a number, 0 or more" in result.stderr
+
+
+@pytest.mark.parametrize("text", [GOOD, "import jax\njax.pure_callback(\n"], ids=["migrated", "an error"])
+@pytest.mark.parametrize("collects", [True, False])
+def test_the_garbage_collector_is_left_as_it_was(folder, collects, text):
+    was_enabled = gc.isenabled()
+    (gc.enable if collects else gc.disable)()
+    try:
+        Analysis([Path()], Options())(Candidate(Path("a.py"), text.encode()))
+        assert gc.isenabled() == collects
+    finally:
+        (gc.enable if was_enabled else gc.disable)()
 
 
 # ---------------------------------------------------------------------------------------- processes that die
