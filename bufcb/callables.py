@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import types
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from jax.tree_util import keystr, tree_flatten_with_path
@@ -24,6 +25,12 @@ class Callback:
     @classmethod
     def of(cls, function: Callable[..., Any]) -> Callback:
         return cls(function, callable_key(function))
+
+
+# Classes with an `==` of their own by which equal values are the same for every purpose.
+_PLAINLY_EQUAL: Final = frozenset(
+    {str, bytes, int, bool, types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType}
+)
 
 
 class _ById:
@@ -48,7 +55,7 @@ def callable_key(function: Callable[..., Any]) -> Hashable:
             keywords = tuple((name, _value_key(value)) for name, value in function.keywords.items())
             return (
                 functools.partial,
-                callable_key(function.func),
+                _value_key(function.func),
                 tuple(map(_value_key, function.args)),
                 keywords,
             )
@@ -64,6 +71,8 @@ def callable_key(function: Callable[..., Any]) -> Hashable:
 def _value_key(value: Any) -> Hashable:
     """Return a key that tells apart what Python's `==` does not: 1, 1.0 and True; 0.0 and -0.0.
 
+    A value whose class has an `==` of its own, which may leave some of it out, is equal to itself only.
+
     Raises:
       TypeError: if the value cannot be hashed.
     """
@@ -78,10 +87,13 @@ def _value_key(value: Any) -> Hashable:
         return kind, tuple(map(_value_key, value))
     if kind is frozenset:
         return kind, frozenset(map(_value_key, value))
-    if callable(value):
+    if kind is functools.partial:
         return kind, callable_key(value)
-    hash(value)
-    return kind, value
+    equality: Any = kind.__eq__
+    if equality is object.__eq__ or kind in _PLAINLY_EQUAL or isinstance(value, (type, np.dtype, Adapted)):
+        hash(value)
+        return kind, value
+    return _ById(value)
 
 
 def describe(function: Callable[..., Any]) -> str:

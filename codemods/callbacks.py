@@ -13,7 +13,15 @@ from codemods.advice import to_convert, trees_among
 from codemods.apis import Api
 from codemods.arguments import Blurred, Supplied, supplied
 from codemods.bodies import BodyReport, Obstacle, analyse
-from codemods.checks import check_definition, check_keys, check_replaced, check_writes
+from codemods.checks import (
+    check_definition,
+    check_handled,
+    check_keys,
+    check_listed,
+    check_replaced,
+    check_writes,
+)
+from codemods.class_handlers import ClassHandlers
 from codemods.copies import why_copied
 from codemods.definitions import Definitions, Found
 from codemods.diagnostics import PLAIN
@@ -26,12 +34,14 @@ from codemods.ordering import why_not_reordered
 from codemods.overrides import Overrides
 from codemods.plans import FunctionPlan, ModulePlan, SiblingPlan, SitePlan
 from codemods.project import Project
+from codemods.reflection import Reflection
 from codemods.resolve import Opaque, Resolved, resolve
 from codemods.selection import Selection
 from codemods.siblings import Siblings
 from codemods.sites import CallSite, Site, Unresolved, ValueUse
 from codemods.source import SourceFile
 from codemods.specs import Spec, structure
+from codemods.stars import bind_stars
 from codemods.suppressions import Suppressions
 
 _ACCEPTED: Final = frozenset({"BC104", "BC111", "BC112"})
@@ -60,6 +70,8 @@ class Planner:
         self.free = FreeNames(module)
         self.overridden = Overrides(module, source.path, project)
         self.imported = Definitions(project)
+        self.reflection = Reflection(module)
+        self.handlers = ClassHandlers(module, self._follow_import)
         self.functions: list[FunctionPlan] = []
         self.siblings: list[SiblingPlan] = []
         self.remarks: list[tuple[FunctionNode, Diagnostic]] = []
@@ -123,7 +135,7 @@ class Planner:
                 definition = found.function if isinstance(found, Resolved) else found.definition
                 if definition is not None:
                     self.definitions[site] = self._suppressions_of(found, suppressions), definition
-                if definition is not None and self.definitions[site][0].covers_definition(definition):
+                if definition is not None and self._is_covered(found, self.definitions[site][0], definition):
                     asked = Diagnostic("BC004", "The callback is left alone, as its comment asks.")
                     plans[site] = SitePlan(site, Status.SKIPPED, asked)
                 elif site in settled:
@@ -145,6 +157,14 @@ class Planner:
 
     def _follow_import(self, origins: frozenset[str]) -> Found:
         return self.imported.follow(origins, self.source.path)
+
+    def _is_covered(
+        self, found: Resolved | Opaque, comments: Suppressions, definition: ast.FunctionDef | ast.Lambda
+    ) -> bool:
+        """Whether a comment asks to leave a callback alone, on any of its definitions."""
+        variants = found.also if isinstance(found, Resolved) else ()
+        covered = [comments.covers_definition(each) for each in (definition, *variants)]
+        return any(covered)  # each comment is of use
 
     def _suppressions_of(self, found: Resolved | Opaque, own: Suppressions) -> Suppressions:
         """The comments of the file that has a callback's definition."""
@@ -235,7 +255,9 @@ class Planner:
             return {site: self._adapted(site, stop.diagnostic, stop.arrays) for site, _ in group.calls}
 
     def _rewritten(self, group: Group) -> dict[Site, SitePlan]:
-        context = Context(self.source, self.module, self.project, self.options, self.free)
+        context = Context(self.source, self.module, self.project, self.options, self.free, self.reflection)
+        check_listed(group, context)
+        check_handled(group, self.handlers)
         in_place = InPlace(context)
         if group.resolved.also:
             return self._variants_in_place(group.variants, in_place)
@@ -267,6 +289,8 @@ class Planner:
         """What is known of a callback's body; raises `Adapted` where it cannot be rewritten."""
         home = group.resolved.home
         module, path = (self.module, self.source.path) if home is None else (home.module, Path(home.file))
+        if home is not None:
+            bind_stars(module, path, self.imported)
         check_definition(group, module, lambda origins: self.imported.follow(origins, path))
         check_replaced(
             group, module, self.overridden if home is None else Overrides(module, path, self.project)

@@ -6,7 +6,9 @@ import ast
 from typing import Final
 
 from codemods.arguments import default_of
-from codemods.groups import Adapted, Findings, Group
+from codemods.class_handlers import ClassHandlers
+from codemods.groups import Adapted, Context, Findings, Group
+from codemods.hoisting import anchor
 from codemods.model import Diagnostic, Options
 from codemods.names import FunctionNode, Module
 from codemods.overrides import Overrides
@@ -49,6 +51,32 @@ def check_replaced(group: Group, module: Module, overrides: Overrides) -> None:
     if overrides.of_function(function.name):
         reason = f"`{function.name}` is replaced somewhere in the project, as `mock.patch` does."
         raise Adapted(Diagnostic("BC114", reason, "Whatever stands for it gets JAX arrays, as before."))
+
+
+def check_handled(group: Group, handlers: ClassHandlers) -> None:
+    """A method must be what its class says; decorators and metaclasses may wrap it, or hide the class."""
+    owner = group.resolved.owner
+    if owner is None or group.resolved.home is not None:
+        return
+    if (handler := handlers.of(owner)) is not None:
+        reason = f"{handler[0].upper()}{handler[1:]} may change the methods of `{owner.name}`."
+        way_out = "Call back a function outside of the class to have it rewritten."
+        raise Adapted(Diagnostic("BC107", reason, way_out))
+
+
+def check_listed(group: Group, context: Context) -> None:
+    """A rewrite changes the names of a scope, or what they hold; what lists them would see it."""
+    module, function = context.module, group.function
+    if group.resolved.home is not None:
+        scope = module.root
+    elif isinstance(function, ast.Lambda):
+        scope = module.scopes[anchor(function, module, context.source)]
+    else:
+        scope = module.scopes[function]
+    if (listing := context.reflection.lists(scope)) is not None:
+        reason = f"`{ast.unparse(listing)}` (line {listing.lineno}) may list the callback among other names."
+        way_out = "Name what is wanted there instead, to have the callback rewritten."
+        raise Adapted(Diagnostic("BC118", reason, way_out))
 
 
 def _outermost(function: FunctionNode) -> ast.expr | None:

@@ -51,6 +51,17 @@ def class_of_instance(node: ast.Name, module: Module) -> ast.ClassDef | None:
     return made.node if all(isinstance(c, ast.ClassDef) and _is_usual(c, module) for c in every) else None
 
 
+def lookup_order(owner: ast.ClassDef, module: Module) -> list[ast.ClassDef]:
+    """The classes in sight in which Python looks for a method of `owner`, in that order."""
+    return [each for each in _order(owner, module, frozenset()) if isinstance(each, ast.ClassDef)]
+
+
+def is_protocol(owner: ast.ClassDef, module: Module) -> bool:
+    """Whether each public member of a class is one that other classes must have."""
+    bases = [base.value if isinstance(base, ast.Subscript) else base for base in owner.bases]
+    return any(origin.endswith(".Protocol") for base in bases for origin in module.origins(base))
+
+
 def _is_usual(owner: ast.ClassDef, module: Module) -> bool:
     """Whether calling a class makes an instance of it, which looks its attributes up as objects do."""
     decorators = {module.origin(d.func if isinstance(d, ast.Call) else d) for d in owner.decorator_list}

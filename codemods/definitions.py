@@ -62,6 +62,16 @@ class Definitions:
             found = [each for each in found if each != Unseen(is_missing=True)] or found
         return _agreed(found)
 
+    def given_by_star(self, star: str, name: str, path: Path) -> Found | None:
+        """What `from star import *` gives the file `path` under a name; None for nothing that can be seen."""
+        found = [
+            given
+            for each in self._project.module_files(star, path)
+            if self._hands_on(each, name)
+            and (given := self._member(each, (name,), frozenset({(star, each)}))) is not None
+        ]
+        return _agreed(found) if found else None
+
     def _follow(self, origin: str, file: str, seen: _Seen) -> Found:
         if (origin, file) in seen:
             return Unseen()  # modules that import each other in a circle

@@ -18,10 +18,12 @@ from codemods.names import Module
 from codemods.overrides import Overrides
 from codemods.plans import ModulePlan, SitePlan
 from codemods.project import Project
+from codemods.reflection import Reflection
 from codemods.resolve import settle_vectorized
 from codemods.rewrite import NoPlace, rewrite
 from codemods.selection import Selection
 from codemods.source import Position, SourceError, SourceFile
+from codemods.stars import bind_stars
 from codemods.suppressions import Suppressions
 
 _PLACES: Final = 3  # that a note names
@@ -46,10 +48,11 @@ def migrate(source: SourceFile, project: Project, options: Options, left: Collec
 
 def _migrate(source: SourceFile, project: Project, options: Options, left: Collection[int]) -> FileResult:
     module = names.read(source.tree)
+    definitions = Definitions(project)
+    bind_stars(module, source.path, definitions)
     wanted = apis.named(options.apis)
     found, mentions = sites.find(module, options.assume_jax, Exports(project, source.path), wanted)
     overridden = Overrides(module, source.path, project)
-    definitions = Definitions(project)
     found = settle_vectorized(
         found, module, overridden, lambda origins: definitions.follow(origins, source.path)
     )
@@ -88,7 +91,8 @@ def _rewritten(
 
     def is_kept(name: str) -> bool:
         return name in _imported(module) and (
-            _runs_project_code(name, module, Exports(project, source.path))
+            Reflection(module).lists(module.root) is not None
+            or _runs_project_code(name, module, Exports(project, source.path))
             or project.reexported(name, source.path)
         )
 

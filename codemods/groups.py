@@ -15,6 +15,7 @@ from codemods.model import Diagnostic, Options
 from codemods.names import Module, parameters
 from codemods.plans import How
 from codemods.project import Project
+from codemods.reflection import Reflection
 from codemods.resolve import Arrays, Resolved
 from codemods.sites import CallSite
 from codemods.source import SourceFile
@@ -40,6 +41,7 @@ class Context:
     project: Project
     options: Options
     free: FreeNames
+    reflection: Reflection
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)

@@ -52,6 +52,8 @@ class InPlace:
         nested = any(s.is_function for s in scope.enclosing())
         if nested:
             return True
+        if self.context.reflection.looks_up(function.name, is_attribute=False):
+            return False
         return self._free_to_change(function.name)
 
     def _check_holders(self, group: Group) -> None:
@@ -64,6 +66,8 @@ class InPlace:
     def _method_in_place(self, name: str, references: set[ast.expr], owner: ast.ClassDef) -> bool:
         by_name = self.context.module.references(name, self.context.module.opened[owner])
         uses = [*self.context.module.attributes.get(name, ()), *by_name]
+        if self.context.reflection.looks_up(name, is_attribute=True):
+            return False
         return all(use in references for use in uses) and self._free_to_change(name)
 
     def _free_to_change(self, name: str) -> bool:

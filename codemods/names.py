@@ -491,5 +491,10 @@ def parameters(arguments: ast.arguments) -> list[ast.arg]:
     return found
 
 
+def is_deletion(binding: Binding) -> bool:
+    """Whether a binding is a `del`, which takes the name away."""
+    return isinstance(binding.node, ast.Name) and isinstance(binding.node.ctx, ast.Del)
+
+
 def is_private(name: str) -> bool:
     return name.startswith("_") and not (name.startswith("__") and name.endswith("__"))

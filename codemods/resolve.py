@@ -9,9 +9,9 @@ from typing import Final, Literal
 
 from codemods import hostlib
 from codemods.bodies.effects import is_class_itself, owner_of, owner_of_self
-from codemods.classes import method_of
+from codemods.classes import lookup_order, method_of
 from codemods.definitions import Definition, Library, Unseen
-from codemods.names import Binding, BindingKind, Module, Scope, ScopeKind
+from codemods.names import Binding, BindingKind, Module, Scope, ScopeKind, is_deletion
 from codemods.overrides import Overrides
 from codemods.returns import is_generator, own_returns
 from codemods.sites import PARTIAL, CallSite, Site, Unresolved, ValueUse, incomplete
@@ -266,7 +266,7 @@ class _Resolver:
     # Names.
 
     def _name(self, node: ast.Name) -> Resolved | Opaque:
-        found = [binding for binding in self._module.bindings(node) if not _is_deletion(binding)]
+        found = [binding for binding in self._module.bindings(node) if not is_deletion(binding)]
         if not found:
             return _out_of_sight(f"`{node.id}` is not defined in this file.")
         if len(found) > 1:
@@ -412,6 +412,9 @@ class _Resolver:
         uses = self._module.attributes[node.attr]
         stores = [use for use in uses if not isinstance(use.ctx, ast.Load)]
         value = self._value_of(stores[0], owner) if len(stores) == 1 else None
+        handlers = {"__setattr__", "__getattribute__"}
+        if any(handlers & self._module.opened[c].bindings.keys() for c in lookup_order(owner, self._module)):
+            value = None
         if value is None or any(node.attr in scope.bindings for scope in self._module.opened.values()):
             return _out_of_sight(f"What `{_short(node)}` holds cannot be seen.")
         inner = self.resolve(value)
@@ -472,10 +475,6 @@ class _Resolver:
                 return None
         returns = own_returns(factory)
         return returns[0].value if len(returns) == 1 else None
-
-
-def _is_deletion(binding: Binding) -> bool:
-    return isinstance(binding.node, ast.Name) and isinstance(binding.node.ctx, ast.Del)
 
 
 def _held(inner: Resolved, name: str) -> Resolved:

@@ -7,9 +7,10 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 
 from codemods.arguments import default_of
+from codemods.classes import is_protocol
 from codemods.groups import Adapted, Context, Findings, Group, conversion
 from codemods.model import Diagnostic
-from codemods.names import parameters
+from codemods.names import is_deletion, parameters
 from codemods.plans import Conversion, ReturnForm, SiblingPlan
 from codemods.wrappers import binding_decorator
 
@@ -71,16 +72,20 @@ class Siblings:
         scope = self.context.module.scopes[function]
         if self.context.module.home(function.name, scope) is not scope:
             raise Adapted(Diagnostic("BC114", f"`{function.name}` is declared global where it is defined."))
+        if any(is_deletion(binding) for binding in scope.bindings[function.name]):
+            reason = f"`{function.name}`, by which a sibling would call it, is deleted."
+            raise Adapted(Diagnostic("BC115", reason, "Leave the name in place."))
         callee, called = function.name, {function.name}
         if resolved.owner is not None:
             called.add(resolved.owner.name)
             callee = f"{resolved.owner.name}.{function.name}"
             if resolved.implicit:
                 callee = f"{[*function.args.posonlyargs, *function.args.args][0].arg}.{function.name}"
-            elif self.context.module.scopes[resolved.owner] is not self.context.module.root:
-                raise Adapted(
-                    Diagnostic("BC115", "A static method of a nested class has no name to call it by.")
-                )
+            else:
+                self._check_name_of(resolved.owner)
+            if is_protocol(resolved.owner, self.context.module):
+                reason = f"A sibling of `{function.name}` would be one more member of a protocol."
+                raise Adapted(Diagnostic("BC115", reason, "Give the callback a private name."))
         return _Place(
             function,
             callee,
@@ -89,6 +94,15 @@ class Siblings:
             resolved.implicit,
             decorator=binding_decorator(function),
         )
+
+    def _check_name_of(self, owner: ast.ClassDef) -> None:
+        """A sibling of a static method finds the original by the name of the class."""
+        module = self.context.module
+        if module.scopes[owner] is not module.root:
+            raise Adapted(Diagnostic("BC115", "A static method of a nested class has no name to call it by."))
+        if len(module.root.bindings[owner.name]) > 1:
+            reason = f"`{owner.name}`, by which a sibling would call the static method, is bound again."
+            raise Adapted(Diagnostic("BC115", reason, "Give each definition a name of its own."))
 
     def _imported(self, group: Group) -> _Place:
         """In front of the first top-level statement that calls back, in the module with the import."""

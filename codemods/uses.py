@@ -22,6 +22,9 @@ _EXAMPLE: Final = re.compile(r"^[ \t]*(?:>>>|\.\.\.)\s.*$", re.MULTILINE)
 _PATCHER: Final = re.compile(
     r"set|del|patch|mock|object|multiple|spy|stub|swap|replac|overrid", re.IGNORECASE
 )
+# What replaces attributes by names that may be computed, and what makes a class of them.
+_SETTERS: Final = frozenset({"setattr", "__setattr__", "object", "patch"})
+_MAKERS: Final = frozenset({"type", "new_class", "make_dataclass"})
 _BUILTINS: Final = frozenset(dir(builtins))
 
 
@@ -65,7 +68,8 @@ class FileUses:
         last part alone, empty where the import names none.
       attributes: every attribute that it reads or assigns.
       stored: the attributes that it assigns or deletes, but for those on `self` in a class.
-      patched: the names that it replaces by name, as `mock.patch` and `setattr` do.
+      patched: the names that it replaces by name, as `mock.patch` and `setattr` do; with names that are
+        computed, each keyword and each string that is a name.
       spelled: the names that its strings spell as code may.
       declared: the functions and methods of a stub, which say the same as the module's own.
       classes: its classes, nested ones too.
@@ -125,6 +129,9 @@ class _Reader:
         self.stored: list[ast.Attribute] = []
         self.patched: set[str] = set()
         self.spelled: set[str] = set()
+        self.replaces_computed = False
+        self.words: set[str] = set()
+        self.exported: set[int] = set()
         self.docstrings: set[ast.Constant] = set()
         self.functions: set[str] = set()
         self.assigned: set[str] = set()
@@ -141,6 +148,9 @@ class _Reader:
             ast.ClassDef: self.classes.append,
             ast.Call: self._call,
             ast.Subscript: self._subscript,
+            ast.Assign: self._assignment,
+            ast.AugAssign: self._assignment,
+            ast.keyword: self._keyword,
         }
 
     def _name(self, node: ast.Name) -> None:
@@ -162,6 +172,8 @@ class _Reader:
     def _constant(self, node: ast.Constant) -> None:
         if isinstance(node.value, str) and node not in self.docstrings:
             self._text(node.value)
+            if node.value.isidentifier() and id(node) not in self.exported:
+                self.words.add(node.value)
 
     def _import(self, node: ast.Import) -> None:
         for alias in node.names:
@@ -178,11 +190,44 @@ class _Reader:
             texts = [text for argument in node.args[:2] for text in _constant_parts(argument)]
             self.patched.update(text.rpartition(".")[2] for text in texts)
             self.patched.update(keyword.arg for keyword in node.keywords if keyword.arg)
+        self._call_of_names(node)
 
     def _subscript(self, node: ast.Subscript) -> None:
         match node:
             case ast.Subscript(slice=ast.Constant(value=str(name)), ctx=ast.Store() | ast.Del()):
                 self.patched.add(name)
+            case ast.Subscript(value=base, ctx=ast.Store()) if _is_namespace(base):
+                self.replaces_computed = True
+
+    def _assignment(self, node: ast.Assign | ast.AugAssign) -> None:
+        target = node.target if isinstance(node, ast.AugAssign) else node.targets[0]
+        if isinstance(target, ast.Name) and target.id == "__all__":
+            self.exported.update(map(id, walk(node)))
+        elif _is_namespace(target):
+            self._namespace_of(node.value)
+
+    def _keyword(self, node: ast.keyword) -> None:
+        if node.arg:
+            self.words.add(node.arg)
+
+    def _call_of_names(self, node: ast.Call) -> None:
+        """`type("B", (A,), {"name": …})`, `vars(self).update(name=…)`, and setters of computed names."""
+        match node:
+            case ast.Call(func=ast.Attribute(value=base, attr="update")) if _is_namespace(base):
+                self.patched.update(keyword.arg for keyword in node.keywords if keyword.arg)
+                for argument in [*node.args, *(k.value for k in node.keywords if k.arg is None)]:
+                    self._namespace_of(argument)
+            case ast.Call(func=function) if _MAKERS & {*_last_names(function)}:
+                for argument in [*node.args[2:], *(k.value for k in node.keywords if k.arg == "namespace")]:
+                    self.patched.update(_keys(argument))
+            case ast.Call(func=function, args=[target, *rest]) if _SETTERS & {*_last_names(function)}:
+                named = rest[0] if len(rest) > 0 and not _is_text(target) else target
+                self.replaces_computed |= not _ends_in_text(named)
+
+    def _namespace_of(self, value: ast.expr) -> None:
+        """What becomes the names of an object or module, or is added to them."""
+        self.patched.update(_keys(value))
+        self.replaces_computed |= not isinstance(value, ast.Dict)
 
     def _text(self, text: str) -> None:
         names = names_in_text(text)
@@ -207,7 +252,7 @@ class _Reader:
             frozenset(self.taken),
             frozenset(self.attributes),
             frozenset(node.attr for node in self.stored if id(node) not in own),
-            frozenset(self.patched),
+            frozenset(self.patched | self.words if self.replaces_computed else self.patched),
             frozenset(self.spelled),
             frozenset(self.functions) if stub else frozenset(),
             tuple(self._class(node, on_self[node]) for node in self.classes),
@@ -283,6 +328,37 @@ def _last_names(node: ast.expr) -> Iterable[str]:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return (name,)
     return ()
+
+
+def _is_namespace(node: ast.expr) -> bool:
+    """Whether an expression is the names that an object or a module holds."""
+    match node:
+        case ast.Attribute(attr="__dict__"):
+            return True
+        case ast.Call(func=ast.Name(id="vars" | "globals")):
+            return True
+    return False
+
+
+def _keys(node: ast.expr) -> Iterable[str]:
+    """The names that a dict has, by its display or by keywords."""
+    match node:
+        case ast.Dict(keys=keys):
+            return [key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)]
+        case ast.Call(func=ast.Name(id="dict"), keywords=keywords):
+            return [keyword.arg for keyword in keywords if keyword.arg]
+    return ()
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def _ends_in_text(node: ast.expr) -> bool:
+    """Whether a text shows the last of the names in it."""
+    if isinstance(node, ast.JoinedStr):
+        return bool(node.values) and isinstance(node.values[-1], ast.Constant)
+    return isinstance(node, ast.Constant)
 
 
 def _constant_parts(node: ast.expr) -> Iterable[str]:

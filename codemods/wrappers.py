@@ -52,21 +52,22 @@ def _passes(node: ast.expr, module: Module, position: int, imported: Imported | 
     named = node.func if isinstance(node, ast.Call) else node
     if (origins := module.origins(named)) and origins <= _TRANSPARENT:
         return True
-    found = _definition(named, module, imported)
+    found = definition_of(named, module, imported)
     if found is None:
         return False
     decorator, home = found
     if made:
-        inner = _returned(decorator)
+        inner = returned_function(decorator)
         if inner is None:
             return False
         decorator = inner
     return _is_pass_through(decorator, home, position)
 
 
-def _definition(
+def definition_of(
     node: ast.expr, module: Module, imported: Imported | None
 ) -> tuple[ast.FunctionDef, Module] | None:
+    """The function that a decorator is, with the module that has it; None where it is out of sight."""
     if origins := module.origins(node):
         found = imported(origins) if imported is not None else None
         if isinstance(found, Definition) and isinstance(found.function, ast.FunctionDef):
@@ -79,14 +80,14 @@ def _definition(
     return None
 
 
-def _returned(function: ast.FunctionDef) -> ast.FunctionDef | None:
+def returned_function(function: ast.FunctionDef) -> ast.FunctionDef | None:
     """The function that another one defines in its body and returns in its last statement."""
     if function.decorator_list or not function.body:
         return None
     match function.body[-1]:
         case ast.Return(value=ast.Name(id=name)):
             inner = [i for i in function.body if isinstance(i, ast.FunctionDef) and i.name == name]
-            returns = [n for n in _own(function) if isinstance(n, ast.Return)]
+            returns = [n for n in own_nodes(function) if isinstance(n, ast.Return)]
             return inner[0] if len(inner) == 1 and len(returns) == 1 else None
     return None
 
@@ -96,13 +97,13 @@ def _is_pass_through(decorator: ast.FunctionDef, module: Module, position: int) 
     taken = decorator.args.args + decorator.args.posonlyargs
     if decorator.decorator_list or len(taken) != 1 or len(parameters(decorator.args)) != 1:
         return False
-    wrapped, returns = taken[0], [n for n in _own(decorator) if isinstance(n, ast.Return)]
+    wrapped, returns = taken[0], [n for n in own_nodes(decorator) if isinstance(n, ast.Return)]
     uses = module.references(wrapped.arg, module.opened[decorator])
     if len(module.opened[decorator].bindings[wrapped.arg]) != 1 or len(returns) != 1:
         return False
     if isinstance(returned := returns[0].value, ast.Name) and returned in uses:
         return all(use is returned or _is_harmless(use, module) for use in uses)
-    inner = _returned(decorator)
+    inner = returned_function(decorator)
     if inner is None or len(module.opened[decorator].bindings[inner.name]) != 1:
         return False
     others = module.references(inner.name, module.opened[decorator])
@@ -160,10 +161,10 @@ def _is_straight(call: ast.Call, inner: ast.FunctionDef, module: Module) -> bool
     """
     if any(not _is_transparent(d, module) for d in inner.decorator_list):
         return False
-    returns = [n for n in _own(inner) if isinstance(n, ast.Return)]
+    returns = [n for n in own_nodes(inner) if isinstance(n, ast.Return)]
     if len(returns) != 1 or not all(_always_runs(node, inner, module) for node in (call, returns[0])):
         return False
-    if any(isinstance(n, ast.Yield | ast.YieldFrom | ast.Await) for n in _own(inner)):
+    if any(isinstance(n, ast.Yield | ast.YieldFrom | ast.Await) for n in own_nodes(inner)):
         return False
     match module.parents[call]:
         case ast.Return():
@@ -203,7 +204,7 @@ def _lets_through(parent: ast.AST, child: ast.AST, module: Module) -> bool:
     return isinstance(parent, ast.Return | ast.Assign)
 
 
-def _own(function: ast.FunctionDef) -> Iterable[ast.AST]:
+def own_nodes(function: ast.FunctionDef) -> Iterable[ast.AST]:
     """The nodes of a function's body, those of nested functions and classes left out."""
     waiting: list[ast.AST] = list(function.body)
     while waiting:

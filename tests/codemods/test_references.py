@@ -103,6 +103,32 @@ def patching(text: str) -> Project:
     return Project(files, {"core.py": [REWRITTEN], "test_core.py": []}, notes, runs=False)
 
 
+def method(
+    body: str,
+    first: tuple[str, str | None],
+    more: str,
+    *rest: tuple[str, str | None],
+    header: str = "",
+    before: str = "",
+    decorator: str = "",
+    after: str = "",
+    made: str = "M()",
+) -> Project:
+    """A program whose class `M` calls back its own `_host`, has `body` as well, and adds `more` up."""
+    program = f"{JAX}{before}{decorator}"
+    program += "@deco\n" if decorator or "deco" in before.partition("\n")[0] else ""
+    program += f"class M({header}):{BASE.partition('class M:')[2]}{textwrap.indent(body, '    ')}\n{after}\n"
+    program += f"def main():\n    x = jnp.arange(3.0)\n    print(({made}.go(x) + {more}).tolist())\n"
+    return Project({"program.py": program}, {"program.py": [first, *rest]})
+
+
+WRAPS_ALL = """
+def deco(cls):
+    for name, found in list(vars(cls).items()):
+        if name.startswith("_h"):
+            setattr(cls, name, lambda self, x, found=found: found(self, x) / 2)
+    return cls
+"""
 CALL = f"y = pc(np.sin, {SPEC}, x)"
 OUR_CALL = f"y = pc(_host, {SPEC}, x)"
 HOST = "def _host(v):\n    return np.sin(v)\n"
@@ -749,6 +775,154 @@ PROJECTS |= {
         f"from kernels import scaled\n---\ny = jax.pure_callback(scaled, {SPEC}, v=x)",
         SIBLING,
         kernels="import numpy as np\n\n\ndef scaled(*, v):\n    return np.sin(v)\n",
+    ),
+    # Names that are computed, listed, or bound once more.
+    "imported again by a star, with another body": calling(
+        f"{HOST}from other import *\n---\ny = jax.pure_callback(_host, {SPEC}, x)",
+        ADAPTED,
+        other="__all__ = ['_host']\ndef _host(v):\n    return v.at[0].set(3.0)\n",
+    ),
+    "numpy becomes jax.numpy by a star": calling(
+        "def _host(v):\n    return np.asarray(v)[7:] + np.asarray(v)[jnp.array([9])]\n"
+        "from other import *\n"
+        "---\ny = jax.pure_callback(_host, jax.ShapeDtypeStruct((0,), jnp.float32), x)",
+        ("adapted", "BC103"),
+        other="import jax.numpy as np\n",
+    ),
+    "numpy stays numpy through a star": calling(
+        f"from other import *\n{HOST}---\ny = jax.pure_callback(_host, {SPEC}, x)",
+        REWRITTEN,
+        other="import numpy as np\n",
+    ),
+    "pure_callback is another one by a star": calling(
+        f"from jax import pure_callback\nfrom other import *\n{HOST}---\ny = pure_callback(_host, {SPEC}, x)",
+        ("refused", "BC203"),
+        other="def pure_callback(f, spec, x):\n    return f(x) + 100\n",
+    ),
+    "method by a computed name": method(
+        "def direct(self, x):\n    return getattr(self, '_ho' + 'st')(x)", SIBLING, "M().direct(x)"
+    ),
+    "method by a formatted name": method(
+        "def direct(self, x):\n    name = '_%s' % 'host'\n    return getattr(self, name)(x)",
+        SIBLING,
+        "M().direct(x)",
+    ),
+    "another method by a computed name": method(
+        "def direct(self, x):\n    return getattr(self, f'_go_{x.ndim}')(x)\n"
+        "def _go_1(self, x):\n    return x",
+        REWRITTEN,
+        "M().direct(x)",
+    ),
+    "methods listed by dir": method(
+        "def all(self, x):\n    return [getattr(self, n)(x) for n in dir(self) if n.startswith('_h')][0]",
+        ("adapted", "BC118"),
+        "M().all(x)",
+    ),
+    "an object's own names say nothing of methods": method(
+        "def state(self):\n    return sorted(vars(self))", REWRITTEN, "x + len(M().state())"
+    ),
+    "function by a computed name": calling(
+        f"{HOST}---\ny = jax.pure_callback(_host, {SPEC}, x) + globals()['_ho' + 'st'](x)", SIBLING
+    ),
+    "functions listed by globals": calling(
+        f"{HOST}---\nlisted = [f for n, f in globals().items() if n.startswith('_h')]\n"
+        f"y = jax.pure_callback(_host, {SPEC}, x) + sum(f(x) for f in listed)",
+        ("adapted", "BC118"),
+    ),
+    "one global by its name": calling(
+        f"{HOST}---\ny = jax.pure_callback(_host, {SPEC}, x) * ('np' in globals())", REWRITTEN
+    ),
+    "locals around a lambda": calling(
+        f"---\ny = jax.pure_callback(lambda v: np.sin(v), {SPEC}, x) + len(locals())", ("adapted", "BC118")
+    ),
+    "sibling would call a deleted name": calling(
+        f"{HOST}f = jax.jit(lambda x: jax.pure_callback(_host, {SPEC}, x))\n"
+        "f(jnp.arange(3.0))\nkept = _host\ndel _host\n---\ny = f(x) + kept(x)",
+        ("adapted", "BC115"),
+    ),
+    "one of two definitions is skipped where it is": calling(
+        "if len(JAX := 'jax') > 2:\n    def _host(v):\n        return np.sin(v)\nelse:\n"
+        "    def _host(v):  # bufcb: skip\n        return np.cos(v)\n"
+        f"---\ny = jax.pure_callback(_host, {SPEC}, x)",
+        ("skipped", "BC004"),
+    ),
+    # What handles a class.
+    "its own __setattr__ changes what it stores": method(
+        "def __init__(self):\n    self._held = lambda x: np.sin(x)\n"
+        "def __setattr__(self, name, v):\n    object.__setattr__(self, name, lambda x: v(x) / 2)\n"
+        f"def held(self, x):\n    return jax.pure_callback(self._held, {SPEC}, x)",
+        REWRITTEN,
+        "M().held(x)",
+        ("adapted", "BC101"),
+    ),
+    "class decorator that wraps what it finds": method("", ("adapted", "BC107"), "x", decorator=WRAPS_ALL),
+    "class decorator that makes objects": method(
+        "", ("adapted", "BC107"), "x", decorator="def deco(cls):\n    return lambda: cls()\n"
+    ),
+    "class decorator that registers": method(
+        "", REWRITTEN, "x", decorator="KNOWN = {}\ndef deco(c):\n    KNOWN[c.__name__] = c\n    return c\n"
+    ),
+    "metaclass that wraps what it finds": method(
+        "",
+        ("adapted", "BC107"),
+        "x",
+        header="metaclass=Meta",
+        before=f"{WRAPS_ALL}class Meta(type):\n    def __init__(cls, *args):\n        deco(cls)\n",
+    ),
+    "base that wraps what it finds": method(
+        "",
+        ("adapted", "BC107"),
+        "x",
+        header="Base",
+        before="class Base:\n    def __init_subclass__(cls):\n"
+        "        for n in [n for n in vars(cls) if n.startswith('_h')]:\n            f = getattr(cls, n)\n"
+        "            setattr(cls, n, lambda self, x: f(self, x) / 2)\n",
+    ),
+    "its own __getattribute__": method(
+        "def __getattribute__(self, name):\n    found = object.__getattribute__(self, name)\n"
+        "    return (lambda x: found(x) / 2) if name.startswith('_h') else found",
+        ("adapted", "BC107"),
+        "x",
+    ),
+    "protocol that would ask for a sibling": method(
+        "def host(self, x):\n    return np.sin(x)\n"
+        f"def run(self, x):\n    return jax.pure_callback(self.host, {SPEC}, x)",
+        REWRITTEN,
+        "x + isinstance(Like(), M)",
+        ("adapted", "BC115"),
+        header="Protocol",
+        before="from typing import Protocol, runtime_checkable as deco\n"
+        "class Like:\n    _host = host = run = go = None\n",
+        decorator="",
+        made="type('C', (M,), {})()",
+    ),
+    "static method of a class that is renamed": method(
+        "@staticmethod\ndef host(x):\n    return np.sin(x)\n"
+        f"def run(self, x):\n    return jax.pure_callback(self.host, {SPEC}, x)",
+        REWRITTEN,
+        "Kept().run(x)",
+        ("adapted", "BC115"),
+        after="Kept, made, M = M, M(), None\n",
+        made="made",
+    ),
+    "replaced in a class made by type": method(
+        "", ADAPTED, "N().go(x)", after="N = type('N', (M,), {'_host': lambda self, x: x.at[0].set(3.0)})\n"
+    ),
+    "replaced by an update of its names": method(
+        "def __init__(self, **kw):\n    vars(self).update(kw)",
+        ADAPTED,
+        "M(_host=lambda x: x.at[0].set(3.0)).go(x)",
+    ),
+    "replaced in a loop over names": method(
+        "",
+        ADAPTED,
+        "made.go(x)",
+        after="made = M()\nfor name in ('_host',):\n    setattr(made, name, lambda x: x.at[0].set(3.0))\n",
+    ),
+    "other names set in a loop": method(
+        "def __init__(self, **kw):\n    for k, v in kw.items():\n        setattr(self, k, v)",
+        REWRITTEN,
+        "x * M(scale=3).scale",
     ),
 }
 PATCHES = {

@@ -38,6 +38,10 @@ class Colour(enum.Enum):
 @dataclasses.dataclass(frozen=True)
 class Options:
     width: int
+    note: str = dataclasses.field(default="", compare=False)
+
+    def __call__(self, x: Any) -> Any:
+        return x * self.width, self.note
 
 
 PARTS = [1, 1.0, True, "1", b"1", None, 0.0, -0.0, 1j, (1,), (1.0,), (True,), np.float32(0), np.float32(-0.0)]
@@ -61,6 +65,17 @@ def test_partials_of_unhashable_arguments_are_equal_to_themselves_only() -> None
     first, second = (functools.partial(scale, [1]) for _ in range(2))
     assert callable_key(first) == callable_key(first)
     assert callable_key(first) != callable_key(second)
+
+
+def test_what_an_equality_leaves_out_tells_partials_apart() -> None:
+    first, second = Options(1, "a"), Options(1, "b")
+    assert first == second
+    assert callable_key(functools.partial(scale, first)) == callable_key(functools.partial(scale, first))
+    assert callable_key(functools.partial(scale, first)) != callable_key(functools.partial(scale, second))
+    assert callable_key(functools.partial(first)) != callable_key(functools.partial(second))
+    assert callable_key(functools.partial(scale, (first,))) != callable_key(
+        functools.partial(scale, (second,))
+    )
 
 
 def test_unhashable_callables_go_by_identity() -> None:
