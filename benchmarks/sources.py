@@ -101,21 +101,60 @@ def {a}_in_jax(x, y):
     return jax.pure_callback(_{a}_on_host, jax.ShapeDtypeStruct(x.shape, x.dtype), x, y)
 """
 
-_SITE: Final = """
-def _callback_{number}(x, y):
-    z = np.sin(x)
-    if y is None:
-        return np.cos(z)
-    w = np.add(z, np.cos(y))
-    return np.multiply(w, np.float32({number}))
+# Call sites as public code has them: most callbacks are nested functions or lambdas.
+_NESTED: Final = '''
+def site_{number}(x, y, scale=1.0):
+    """Solves on the host, where `y` is the start."""
+
+    def host(x, y):
+        z = np.sin(x)
+        if y is None:
+            return np.cos(z)
+        w = np.add(z, np.cos(y))
+        return np.multiply(w, np.float32({number}))
+
+    spec = jax.ShapeDtypeStruct(x.shape, x.dtype)
+    z = jnp.tanh(x)
+    z = jax.pure_callback(host, spec, z, y, vmap_method="sequential")
+    return z * scale + {number}
+'''
+_LAMBDA: Final = '''
+def site_{number}(x, indices):
+    """Sorts on the host."""
+    taken = jnp.take(x, indices, axis={number})
+    spec = jax.ShapeDtypeStruct(taken.shape, taken.dtype)
+    return jax.pure_callback(lambda a: np.sort(np.abs(a)), spec, taken, vmap_method="expand_dims")
+'''
+_FUNCTION_OF_MODULE: Final = """
+def _host_{number}(x, y):
+    x, y = np.asarray(x), np.asarray(y)
+    total = np.zeros_like(x)
+    for index in range({number}, {number} + 3):
+        total += np.roll(x, index) * y
+    return total
 
 
 def site_{number}(x, y):
     spec = jax.ShapeDtypeStruct(x.shape, x.dtype)
-    z = jnp.tanh(x)
-    z = jax.pure_callback(_callback_{number}, spec, z, y, vmap_method="sequential")
-    return z + 1
+    return jax.pure_callback(_host_{number}, spec, x, jnp.cos(y))
 """
+_LIBRARY: Final = """
+def site_{number}(matrix):
+    spec = jax.ShapeDtypeStruct(matrix.shape, matrix.dtype)
+    inverse = jax.pure_callback(np.linalg.inv, spec, matrix, vmap_method="broadcast_all")
+    return inverse @ matrix / {number}.5
+"""
+_SITES: Final = (
+    _NESTED,
+    _LAMBDA,
+    _NESTED,
+    _FUNCTION_OF_MODULE,
+    _NESTED,
+    _LAMBDA,
+    _FUNCTION_OF_MODULE,
+    _NESTED,
+    _LIBRARY,
+)
 
 
 def _filled(template: str, source: random.Random) -> str:
@@ -170,7 +209,7 @@ def _start_project(folder: Path) -> None:
 def module(lines: int, sites: int) -> str:
     """A module of about `lines` lines, with `sites` call sites, a callback for each, spread evenly."""
     source = random.Random(lines)
-    called = [_SITE.format(number=number) for number in range(sites)] or [""]
+    called = [_SITES[number % len(_SITES)].format(number=number) for number in range(sites)] or [""]
     missing = lines - sum(map(_length, called))
     parts, filled = ["import jax\nimport jax.numpy as jnp\nimport numpy as np\n"], 0
     for number, text in enumerate(called, 1):

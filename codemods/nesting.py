@@ -27,10 +27,13 @@ _FSTRING_PARTS: Final = {
 
 def too_deep(source: SourceFile, node: ast.stmt | ast.expr) -> int | None:
     """The line of what is nested more than `LIMIT` levels deep in `node`; None where nothing is."""
+    text = source.segment(node)
+    if len(text) <= LIMIT:  # every level has a character of its own
+        return None
     depth, line = deepest(node)
     if depth > LIMIT:
         return line
-    return node.lineno if _row(source.segment(node), isinstance(node, ast.expr)) > LIMIT else None
+    return node.lineno if _row(text, isinstance(node, ast.expr)) > LIMIT else None
 
 
 def deepest(node: ast.AST) -> tuple[int, int]:

@@ -364,8 +364,9 @@ class _Layout:
 
 def _argument(arg: cst.Arg, before: _Space, column: int) -> tuple[_Argument, _Space, int]:
     """An argument, the white space behind it, and the column at which what follows starts."""
-    bare = arg.with_changes(comma=cst.MaybeSentinel.DEFAULT, whitespace_after_arg=cst.SimpleWhitespace(""))
-    text = parsing.code(bare)
+    keyword = (arg.keyword, arg.equal) if arg.keyword else ()
+    parts = (arg.whitespace_after_star, *keyword, arg.value)
+    text = arg.star + "".join(parsing.code(part) for part in parts if isinstance(part, cst.CSTNode))
     behind = _Space.of(arg.whitespace_after_arg)
     before_comma, comments = "", ""
     if isinstance(arg.comma, cst.Comma):
