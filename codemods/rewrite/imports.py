@@ -17,6 +17,8 @@ from codemods.trees import walk
 
 Import = ast.Import | ast.ImportFrom
 
+_NO_HEADER: Final = "JAX is not imported at the top of the module, so its helpers have no sure place."
+
 
 class NoPlace(Exception):
     """There is no place where an import would be sure to run before its use."""
@@ -59,7 +61,7 @@ class Imports:
         """The offset behind the top-level imports that hold JAX's, where definitions may follow."""
         anchor = self._anchor()
         if anchor is None:
-            raise NoPlace("JAX is not imported at the top of the module, so its helpers have no sure place.")
+            raise NoPlace(_NO_HEADER)
         body = self._module.tree.body
         last: ast.stmt = anchor
         for statement in body[body.index(anchor) :]:
@@ -124,6 +126,8 @@ class Imports:
 
     def _above(self, node: ast.AST, library: str) -> ast.stmt:
         """The statement to import in front of: the one that needs it, or one that surely runs before it."""
+        if node is self._module.tree:
+            raise NoPlace(_NO_HEADER)
         statement = self._module.statement(node)
         inner: ast.AST = statement
         while isinstance(inner, ast.stmt):
