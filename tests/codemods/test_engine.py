@@ -302,7 +302,8 @@ def _call[np](x: np):
 @pytest.mark.parametrize("views", [False, True])
 def test_helpers_have_no_place_where_jax_is_imported_in_functions_alone(views: bool):
     text = (
-        "import numpy as np\n\n\ndef run(x, spec):\n    import jax\n\n    def host(v):\n        return np.square(v)\n\n"
+        "import numpy as np\n\n\ndef run(x, spec):\n    import jax\n\n"
+        "    def host(v):\n        return np.square(v)\n\n"
         "    return jax.pure_callback(host, spec, x)\n"
     )
     result = run(text, target="jax", views=views)
