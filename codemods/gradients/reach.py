@@ -1,0 +1,149 @@
+"""Which statements of which modules may lead to a call site, told by names alone.
+
+A function is reached from wherever its name is read; what reads it hands it on under its own name, and so
+on. Only files that spell one of the names are parsed.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from codemods.gradients.frames import Source
+from codemods.gradients.modules import Modules
+from codemods.names import Module
+
+_MOST_FILES: Final = 300
+_MOST_NAMES: Final = 2000
+
+
+@dataclasses.dataclass(eq=False, slots=True)
+class Reach:
+    """What leads to the call sites.
+
+    Attributes:
+      statements: of each file, the statements at its top level that may.
+      spelled: names that a string, a stub, or a file that cannot be parsed may use at run time.
+      is_whole: whether everything was looked at, and not too much for that.
+    """
+
+    statements: dict[str, set[ast.stmt]] = dataclasses.field(default_factory=dict)
+    spelled: set[str] = dataclasses.field(default_factory=set)
+    is_whole: bool = True
+
+
+def reach(modules: Modules, source: Source, sites: Iterable[ast.expr]) -> Reach:
+    """Follows the names from the call sites of one module."""
+    search = _Search(modules)
+    for site in sites:
+        search.follow(source, site)
+    search.run()
+    return search.found
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Name:
+    """A name to look for: one at the top level of a file, or an attribute wherever it is read."""
+
+    text: str
+    file: str | None = None
+
+
+class _Search:
+    def __init__(self, modules: Modules) -> None:
+        self.modules = modules
+        self.found = Reach()
+        self.names: set[_Name] = set()
+        self.waiting: list[_Name] = []
+        self.files: set[str] = set()
+
+    def follow(self, source: Source, node: ast.AST) -> None:
+        """Takes the statement around a node, and the names under which it can be used."""
+        statement = top_statement(source.module, node)
+        if statement is None or isinstance(statement, ast.Import | ast.ImportFrom):
+            return
+        self.found.statements.setdefault(source.file, set()).add(statement)
+        for name, is_global in _names_given(source.module, node):
+            self._add(_Name(name, source.file if is_global else None))
+
+    def _add(self, name: _Name) -> None:
+        if name not in self.names and not (name.text.startswith("__") and name.text.endswith("__")):
+            self.names.add(name)
+            self.waiting.append(name)
+
+    def run(self) -> None:
+        while self.waiting:
+            name = self.waiting.pop()
+            for file in self.modules.project.spelling(name.text):
+                self.files.add(file)
+                if len(self.files) > _MOST_FILES or len(self.names) > _MOST_NAMES:
+                    self.found.is_whole = False
+                    return
+                self._look(name, file)
+
+    def _look(self, name: _Name, file: str) -> None:
+        source = self.modules.source(file)
+        if source is None or file.endswith(".pyi"):
+            self.found.spelled.add(name.text)
+            return
+        module = source.module
+        if name.file is not None:
+            for use in module.uses.get(name.text, ()):
+                if self._is_use(use, name, source):
+                    self.follow(source, use)
+            self._imported_as(name.text, source)
+        for attribute in module.attributes.get(name.text, ()):
+            self.follow(source, attribute)
+        if module.spells(name.text):
+            self.found.spelled.add(name.text)
+
+    def _is_use(self, use: ast.Name, name: _Name, source: Source) -> bool:
+        """Whether a name that is read may be the one at the top level of a file, or an import of it."""
+        module = source.module
+        home = module.home(use.id, module.scopes[use])
+        if home is None:
+            return bool(module.star_imports)
+        if home is module.root and source.file == name.file:
+            return True
+        return any((b.origin or "").rpartition(".")[2] == name.text for b in home.bindings[use.id])
+
+    def _imported_as(self, name: str, source: Source) -> None:
+        for node in source.module.parents:
+            if isinstance(node, ast.alias) and node.name == name and node.asname:
+                self._add(_Name(node.asname, source.file))
+
+
+def top_statement(module: Module, node: ast.AST) -> ast.stmt | None:
+    """The statement at the top level of the module that holds a node."""
+    parents = module.parents
+    while node in parents:
+        if isinstance(parents[node], ast.Module):
+            return node if isinstance(node, ast.stmt) else None
+        node = parents[node]
+    return None
+
+
+def _names_given(module: Module, node: ast.AST) -> Iterator[tuple[str, bool]]:
+    """The names under which code outside can reach what a node is part of, and whether each is global."""
+    inside = False
+    for outer in (node, *module.ancestors(node)):
+        if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            inside = True
+            owner = module.parents[outer]
+            yield outer.name, module.scopes[outer] is module.root
+            if isinstance(owner, ast.ClassDef):
+                yield outer.name, False
+        elif isinstance(outer, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr):
+            targets = outer.targets if isinstance(outer, ast.Assign) else [outer.target]
+            for target in targets:
+                yield from _stored(target, module, inside)
+
+
+def _stored(target: ast.AST, module: Module, inside: bool) -> Iterator[tuple[str, bool]]:
+    for each in ast.walk(target):
+        if isinstance(each, ast.Attribute):
+            yield each.attr, False
+        elif isinstance(each, ast.Name) and not inside and module.scopes.get(each) is module.root:
+            yield each.id, True

@@ -1,0 +1,294 @@
+"""What is known of libraries: which functions differentiate, which protect, and how others call theirs.
+
+A name behind `()` belongs to what calling the name in front gives; `optax.().update` is that of any object
+that optax makes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from codemods.gradients.levels import Mode
+
+
+class Applied(enum.Enum):
+    """When a transform calls the function that it differentiates."""
+
+    LATER = "it gives a function that takes the same arguments"
+    TO_REST = "at once, with the arguments that follow"
+    TO_TUPLE = "at once, with a tuple of arguments that follows"
+    INSIDE = "at once or later, with values of its own"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Transform:
+    """A function that differentiates one that it is given.
+
+    Attributes:
+      modes: how it differentiates, the outermost level first; `hessian` has two.
+      function: position and name of the parameter that takes the function.
+      arguments: the positions of the arguments that are differentiated; None for all of them.
+      argnums: the position of a parameter `argnums` that says otherwise.
+      parameters: whether what is differentiated are the parameters that the function asks its library for.
+      order: position of a parameter `order` that says how often it is differentiated.
+      needs: strings of which the argument `modes` must hold the first, if it is given.
+      given: library objects of which one must be among the arguments.
+      unless: a keyword argument that, set to True, says that the function gives its derivative itself.
+    """
+
+    modes: tuple[Mode, ...]
+    applied: Applied = Applied.LATER
+    function: tuple[int, str] = (0, "fun")
+    arguments: frozenset[int] | None = frozenset({0})
+    argnums: int | None = None
+    parameters: bool = False
+    order: int | None = None
+    needs: str = ""
+    given: frozenset[str] = frozenset()
+    unless: str = ""
+
+
+Table = Mapping[str, tuple[Transform, ...]]
+
+_R, _F, _T = Mode.REVERSE, Mode.FORWARD, Mode.TRANSPOSE
+
+
+def _rows(prefix: str, names: str, *transforms: Transform) -> Iterator[tuple[str, tuple[Transform, ...]]]:
+    yield from ((f"{prefix}.{name}", transforms) for name in names.split())
+
+
+def _later(*modes: Mode, argnums: int | None = 1, function: str = "fun") -> Transform:
+    return Transform(modes, function=(0, function), argnums=argnums)
+
+
+def _rest(mode: Mode, function: str = "fun") -> Transform:
+    return Transform((mode,), Applied.TO_REST, (0, function), None)
+
+
+def _tuple(mode: Mode, function: str = "fun", order: int | None = None, needs: str = "") -> Transform:
+    return Transform((mode,), Applied.TO_TUPLE, (0, function), None, order=order, needs=needs)
+
+
+def _inside(mode: Mode, function: str, position: int = 0, unless: str = "") -> Transform:
+    return Transform((mode,), Applied.INSIDE, (position, function), unless=unless)
+
+
+def _model(function: str, position: int = 0) -> Transform:
+    return Transform((_R,), Applied.INSIDE, (position, function), frozenset(), parameters=True)
+
+
+def _jax() -> Iterator[tuple[str, tuple[Transform, ...]]]:
+    yield from _rows("jax", "grad value_and_grad jacrev jacobian fwd_and_bwd", _later(_R))
+    yield from _rows("jax", "jacfwd", _later(_F))
+    yield from _rows("jax", "hessian", _later(_F, _R))
+    yield from _rows("jax", "vjp", _rest(_R))
+    yield from _rows("jax", "linearize", _rest(_F))
+    yield from _rows("jax", "linear_transpose", _rest(_T))
+    yield from _rows("jax", "jvp", _tuple(_F))
+    yield from _rows("jax.experimental.jet", "jet", _tuple(_F))
+    yield from _rows(
+        "jax.test_util",
+        "check_grads",
+        _tuple(_R, "f", order=2, needs="rev"),
+        _tuple(_F, "f", order=2, needs="fwd"),
+    )
+    yield from _rows("jax.experimental.sparse", "grad value_and_grad jacrev jacobian", _later(_R))
+    yield from _rows("jax.experimental.sparse", "jacfwd", _later(_F))
+    yield from _rows("jax.scipy.optimize", "minimize", _inside(_R, "fun"))
+    # The solvers of systems that need not be symmetric transpose the matrix, gradient or not.
+    yield from _rows("jax.scipy.sparse.linalg", "bicgstab gmres", _inside(_T, "A"))
+
+
+def _neural_networks() -> Iterator[tuple[str, tuple[Transform, ...]]]:
+    yield from _rows("equinox", "filter_grad filter_value_and_grad", _later(_R, argnums=None))
+    yield from _rows("equinox", "filter_jacrev", _later(_R, argnums=None, function="fn"))
+    yield from _rows("equinox", "filter_jacfwd", _later(_F, argnums=None, function="fn"))
+    yield from _rows("equinox", "filter_hessian", _later(_F, _R, argnums=None, function="fn"))
+    yield from _rows("equinox", "filter_vjp", _rest(_R))
+    yield from _rows("equinox", "filter_linearize", _rest(_F, "fn"))
+    yield from _rows("equinox", "filter_jvp", _tuple(_F, "fn"))
+    yield from _rows("flax.nnx", "grad value_and_grad", _later(_R, function="f"))
+    yield from _rows("flax.nnx", "vjp", _rest(_R, "f"))
+    yield from _rows("flax.nnx", "jvp", _tuple(_F, "f"))
+    linen = Transform((_R,), Applied.TO_REST, (0, "fn"), None, parameters=True)
+    yield from _rows("flax.linen", "grad value_and_grad vjp", linen)
+    yield from _rows("flax.linen", "jvp", dataclasses.replace(linen, modes=(_F,)))
+    yield from _rows("haiku", "grad value_and_grad", _later(_R))
+
+
+def _solvers() -> Iterator[tuple[str, tuple[Transform, ...]]]:
+    yield from _rows("optax", "value_and_grad_from_state", _later(_R, argnums=None, function="value_fn"))
+    yield from _rows("optax.()", "update", _inside(_R, "value_fn", 99))
+    yield from _rows("optax.second_order", "hvp hessian_diag", _later_inside(_F, _R))
+    yield from _rows("optax.second_order", "fisher_diag", _later_inside(_R))
+    yield from _rows(
+        "jaxopt",
+        "GradientDescent LBFGS BFGS LBFGSB NonlinearCG ProximalGradient ProjectedGradient MirrorDescent "
+        "BlockCoordinateDescent ArmijoSGD PolyakSGD OptaxSolver ScipyMinimize ScipyBoundedMinimize "
+        "BacktrackingLineSearch ZoomLineSearch HagerZhangLineSearch",
+        _inside(_R, "fun", unless="value_and_grad"),
+    )
+    yield from _rows("jaxopt", "OptaxSolver", _inside(_R, "fun", unless="value_and_grad"))
+    both = (_inside(_R, "residual_fun"), _inside(_F, "residual_fun"))
+    yield from _rows("jaxopt", "GaussNewton LevenbergMarquardt", *both)
+    yield from _rows("jaxopt", "ScipyLeastSquares", _inside(_R, "fun"), _inside(_F, "fun"))
+    yield from _rows("jaxopt", "ScipyRootFinding", _inside(_R, "optimality_fun"), _inside(_F, "optimality_fun"))
+    yield from _rows("optimistix", "minimise", _inside(_R, "fn"))
+    yield from _rows("optimistix", "least_squares", _inside(_R, "fn"), _inside(_F, "fn"))
+    yield from _rows("optimistix", "root_find", _inside(_F, "fn"))
+    yield from _rows("optimistix.compat", "minimize", _inside(_R, "fun"))
+    yield from _rows("lineax", "JacobianLinearOperator", _inside(_F, "fn"), _inside(_R, "fn"))
+    implicit = "ImplicitEuler Kvaerno3 Kvaerno4 Kvaerno5 KenCarp3 KenCarp4 KenCarp5 Sil3"
+    given = frozenset(f"diffrax.{name}()" for name in implicit.split())
+    stiff = Transform((_F,), Applied.INSIDE, (0, "terms"), None, given=given)
+    yield from _rows("diffrax", "diffeqsolve", stiff)
+
+
+def _later_inside(*modes: Mode) -> Transform:
+    return Transform(modes, Applied.INSIDE, (0, "loss"), None)
+
+
+def _samplers() -> Iterator[tuple[str, tuple[Transform, ...]]]:
+    yield from _rows(
+        "numpyro.infer", "NUTS HMC BarkerMH", _model("model"), _inside(_R, "potential_fn", position=1)
+    )
+    yield from _rows("numpyro.infer", "SVI", _model("model"), _model("guide", 1))
+    yield from _rows("numpyro.contrib.einstein", "SteinVI", _model("model"), _model("guide", 1))
+    yield from _rows("numpyro.infer.hmc", "hmc", _inside(_R, "potential_fn"))
+    names = "nuts hmc mala ghmc dynamic_hmc rmhmc barker barker_proposal mclmc adjusted_mclmc meads_adaptation"
+    yield from _rows("blackjax", names, _inside(_R, "logdensity_fn"))
+    names = "meanfield_vi fullrank_vi pathfinder multipathfinder chees_adaptation schrodinger_follmer"
+    yield from _rows("blackjax", names, _inside(_R, "logdensity_fn"))
+    yield from _rows("blackjax", "window_adaptation pathfinder_adaptation", _inside(_R, "logdensity_fn", 1))
+    estimator = (_inside(_R, "logprior_fn"), _inside(_R, "loglikelihood_fn", 1))
+    yield from _rows("blackjax.sgmcmc.gradients", "grad_estimator", *estimator)
+
+
+TRANSFORMS: Final[Table] = dict([*_jax(), *_neural_networks(), *_solvers(), *_samplers()])
+
+
+def extended(rows: Iterable[str]) -> Table:
+    """The table with rows such as `mylib.grad=jax.grad`, which behaves as the second name does.
+
+    A bare name differentiates whatever function it is given, in reverse mode and by all arguments.
+
+    Raises:
+      ValueError: the second name has no row.
+    """
+    table = dict(TRANSFORMS)
+    for row in rows:
+        name, _, like = row.partition("=")
+        if like and like not in table:
+            raise ValueError(f"{like!r} is no transform that is known; {', '.join(sorted(TRANSFORMS))} are")
+        table[name] = table[like] if like else (Transform((_R,), Applied.INSIDE, ANY_ARGUMENT, None),)
+    return table
+
+
+ANY_ARGUMENT: Final = (-1, "")
+
+
+def _names(prefix: str, names: str) -> frozenset[str]:
+    return frozenset(f"{prefix}.{name}" for name in names.split())
+
+
+_INTEGERS: Final = "bool bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 int uint"
+
+INTEGER_TYPES: Final = (
+    _names("jax.numpy", _INTEGERS) | _names("numpy", _INTEGERS) | {"builtins.int", "builtins.bool"}
+)
+INTEGER_NAMES: Final = frozenset(_INTEGERS.split())
+
+_FLAT: Final = (
+    "floor ceil round around rint trunc sign signbit isnan isinf isfinite isposinf isneginf isclose allclose "
+    "argmax argmin argsort nanargmax nanargmin argwhere nonzero flatnonzero count_nonzero searchsorted digitize "
+    "equal not_equal greater greater_equal less less_equal logical_and logical_or logical_xor logical_not any "
+    "all isin lexsort floor_divide zeros_like ones_like empty_like shape ndim size result_type iscomplexobj "
+    "isrealobj array_equal bitwise_and bitwise_or bitwise_xor invert"
+)
+STOPS: Final = (
+    _names("jax.numpy", _FLAT)
+    | _names("jax.lax", "stop_gradient floor ceil round sign is_finite argmax argmin eq ne gt ge lt le")
+    | _names("builtins", "len range isinstance issubclass int bool str repr hash id type callable hasattr print")
+    | {"jax.nn.one_hot", "equinox.nondifferentiable", "jax.eval_shape", "haiku.eval_shape"}
+    | {"equinox.filter_eval_shape", "flax.nnx.eval_shape"}
+    | INTEGER_TYPES
+)
+"""Functions whose result is not differentiated, whatever its arguments are."""
+
+CASTS: Final[Mapping[str, int]] = {
+    "jax.numpy.asarray": 1,
+    "jax.numpy.array": 1,
+    "jax.numpy.astype": 1,
+    "jax.lax.convert_element_type": 1,
+}
+"""Functions with a dtype among their arguments, at this position or as `dtype` or `new_dtype`."""
+
+NOT_DIFFERENTIATED: Final = frozenset({"shape", "dtype", "ndim", "size", "itemsize", "nbytes", "sharding"})
+"""Attributes of an array that stay the same under differentiation."""
+
+CUSTOM: Final[Mapping[str, str]] = {
+    "jax.custom_vjp": "vjp",
+    "jax.custom_derivatives.custom_vjp": "vjp",
+    "flax.nnx.custom_vjp": "vjp",
+    "jax.custom_jvp": "jvp",
+    "jax.custom_derivatives.custom_jvp": "jvp",
+    "jax.custom_gradient": "gradient",
+    "jax.custom_derivatives.custom_gradient": "gradient",
+    "equinox.filter_custom_vjp": "filter_vjp",
+    "equinox.filter_custom_jvp": "jvp",
+    "flax.linen.custom_vjp": "linen_vjp",
+}
+"""Functions that give another one rules of its own."""
+
+RULE_SETTERS: Final = frozenset({"defvjp", "defjvp", "defjvps", "def_fwd", "def_bwd", "def_jvp"})
+
+CONTROL_FLOW: Final[Mapping[str, str]] = {
+    f"{library}.{name}": kind
+    for library, names in {
+        "jax.lax": "scan cond switch while_loop fori_loop map",
+        "haiku": "scan cond switch while_loop fori_loop map",
+        "equinox.internal": "scan while_loop",
+        "flax.nnx": "cond switch while_loop fori_loop",
+    }.items()
+    for name in names.split()
+    for kind in (name,)
+}
+
+LINEAR_SOLVES: Final[Mapping[str, str]] = {
+    "jax.lax.custom_root": "root",
+    "jax.lax.custom_linear_solve": "linear_solve",
+    "jax.custom_derivatives.linear_call": "linear_call",
+    "jax.scipy.sparse.linalg.cg": "cg",
+}
+
+ON_THE_HOST: Final = frozenset(
+    {
+        "jax.pure_callback",
+        "jax.experimental.io_callback",
+        "jax.debug.callback",
+        "bufcb.pure_callback",
+        "bufcb.adapt",
+    }
+)
+"""Functions whose function argument runs on the host, where nothing is differentiated."""
+
+STATEFUL: Final[Mapping[str, int]] = {"haiku.transform": 2, "haiku.transform_with_state": 3}
+"""Functions that turn another into `init` and `apply`, and how many arguments of `apply` come first."""
+
+GIVES_PARAMETERS: Final = frozenset({"haiku", "flax", "numpyro"})
+"""Libraries whose functions give parameters that are differentiated with those of a model."""
+
+PLAIN: Final = frozenset(
+    "builtins functools itertools operator contextlib dataclasses collections typing abc enum math time timeit "
+    "logging warnings threading multiprocessing concurrent asyncio unittest atexit signal copy types random "
+    "jax jaxlib numpy scipy equinox flax haiku optax chex einops jaxtyping beartype typeguard typing_extensions "
+    "jaxopt optimistix lineax diffrax numpyro blackjax distrax orbax pytest hypothesis click typer absl fire "
+    "hydra tqdm joblib rich matplotlib bufcb".split()
+)
+"""Packages that differentiate what they are given only where a row says so."""
+
+NAMED_OBJECTS: Final = PLAIN - {"builtins", "functools", "jax", "jaxlib", "numpy", "scipy", "math", "operator"}
+"""Packages whose objects are known by what made them."""
