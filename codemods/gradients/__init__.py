@@ -135,6 +135,8 @@ class _Analysis:
         """Whether code out of sight may call a function."""
         if name in self.reach.spelled or source.module.names_in_strings(name):
             return True
+        if source.is_test:
+            return name.lower().startswith("test")
         return not source.is_program and not is_private(name)
 
     def _enter_class(self, source: Source, node: ast.ClassDef, frame: Frame) -> None:

@@ -55,7 +55,7 @@ class Frame:
       values: what each name holds at this point; of a module, what it ever holds.
       captured: what each name holds once a nested function may read it.
       returned: the join of the results so far.
-      nests: whether a nested function has been made.
+      nests: whether a nested function has been made by now.
     """
 
     def __init__(self, key: Hashable, node: ast.AST, source: Source, parent: Frame | None) -> None:
@@ -82,7 +82,7 @@ class Frame:
 
     def restart(self) -> None:
         """Forgets what holds at one point only."""
-        self.values, self.returned = {}, PLAIN
+        self.values, self.returned, self.nests = {}, PLAIN, False
 
     def bind(self, name: str, value: Value, heap: Heap) -> None:
         """Assigns a value to a name of this frame."""
@@ -92,6 +92,10 @@ class Frame:
         self.values[name] = value
         if self.nests:
             self._keep(self.captured, name, value, heap)
+
+    def bind_in_comprehension(self, name: str, value: Value, heap: Heap) -> None:
+        self.values[name] = value
+        self._keep(self.captured, name, value, heap)
 
     def capture(self, heap: Heap) -> None:
         """Lets nested functions see what the names hold from now on."""

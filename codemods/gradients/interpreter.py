@@ -25,7 +25,7 @@ from codemods.gradients.values import (
     Value,
     join,
 )
-from codemods.names import FunctionNode
+from codemods.names import FunctionNode, ScopeKind
 from codemods.project import Project
 from codemods.sites import OPTION_NAMES
 
@@ -198,6 +198,9 @@ class Interpreter(Expressions):
 
     def _assign_name(self, target: ast.Name, value: Value, frame: Frame) -> None:
         scope = frame.source.module.scopes[target]
+        if scope.kind is ScopeKind.COMPREHENSION:
+            frame.bind_in_comprehension(target.id, value, self.heap)
+            return
         if target.id in scope.global_names:
             self.frame_of(frame.source).keep(target.id, value, self.heap)
             return
