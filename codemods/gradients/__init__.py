@@ -69,7 +69,8 @@ def verdicts(
     nodes = {site: _function_of(site) for site in sites if not isinstance(site, Unresolved)}
     if not nodes:
         return {}
-    analysis = _Analysis(module, path, project, list(nodes.values()), transforms)
+    options = {node: frozenset(site.api.options) for site, node in nodes.items()}
+    analysis = _Analysis(module, path, project, options, transforms)
     analysis.run()
     return {site: analysis.verdict(node) for site, node in nodes.items()}
 
@@ -82,10 +83,15 @@ class _Analysis:
     """The evaluation of everything that may lead to the call sites of one module."""
 
     def __init__(
-        self, module: Module, path: Path, project: Project, sites: list[ast.expr], transforms: Table
-    ) -> None:
+        self,
+        module: Module,
+        path: Path,
+        project: Project,
+        sites: Mapping[ast.expr, frozenset[str]],
+        transforms: Table,
+        ) -> None:
         self.interpreter = Interpreter(project, transforms, sites)
-        self.sites, self.path = sites, path
+        self.sites, self.path = list(sites), path
         self.source = self.interpreter.add(os.path.realpath(path), module)
         self.reach: Reach = Reach(is_whole=False)
         self.is_complete = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from codemods.gradients import table
@@ -46,7 +46,7 @@ _ARRAY_LITERALS: Final = (float, complex, bytes)
 
 
 class Expressions(LibraryCalls):
-    site_nodes: dict[ast.expr, str]
+    site_nodes: Mapping[ast.expr, frozenset[str]]
 
     @abstractmethod
     def assign(self, target: ast.expr, value: Value, frame: Frame) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from codemods.gradients.expressions import Expressions
@@ -27,7 +27,6 @@ from codemods.gradients.values import (
 )
 from codemods.names import FunctionNode, ScopeKind
 from codemods.project import Project
-from codemods.sites import OPTION_NAMES
 
 _MOST_STATEMENTS: Final = 200_000
 _MOST_PASSES: Final = 8
@@ -57,9 +56,12 @@ class Reached:
 class Interpreter(Expressions):
     """Evaluates programs; `reached` has what is known of each call site that was reached."""
 
-    def __init__(self, project: Project, transforms: Table, sites: Iterable[ast.expr]) -> None:
+    def __init__(
+        self, project: Project, transforms: Table, sites: Mapping[ast.expr, frozenset[str]]
+    ) -> None:
+        """`sites` has the expressions that stand for the API, with the names of its own options."""
         super().__init__(project, transforms)
-        self.site_nodes = dict.fromkeys(sites, "")
+        self.site_nodes = sites
         self.reached: dict[ast.expr, Reached] = {}
         self.owners: dict[str, list[Value]] = {}
         self._steps = 0
@@ -73,7 +75,8 @@ class Interpreter(Expressions):
         seen = self.reached.setdefault(reference.node, Reached())
         seen.active |= self.extent.active
         given: dict[Key, Value] = dict(enumerate(arguments.positional))
-        named = {k: v for k, v in arguments.keywords.items() if k not in OPTION_NAMES}
+        options = self.site_nodes[reference.node]
+        named = {k: v for k, v in arguments.keywords.items() if k not in options}
         taken = [named.pop(name, None) for name in ("callback", "result_shape_dtypes")]
         shift = 2 - sum(each is not None for each in taken)
         given = {int(i) - shift: v for i, v in given.items() if int(i) >= shift} | dict(named)

@@ -29,7 +29,7 @@ class Transform:
 
     Attributes:
       modes: how it differentiates, the outermost level first; `hessian` has two.
-      function: position and name of the parameter that takes the function.
+      function: position and name of the parameter that takes the function; -1 for one without a position.
       arguments: the positions of the arguments that are differentiated; None for all of them.
       argnums: the position of a parameter `argnums` that says otherwise.
       parameters: whether what is differentiated are the parameters that the function asks its library for.
@@ -52,6 +52,8 @@ class Transform:
 
 
 Table = Mapping[str, tuple[Transform, ...]]
+
+_BY_NAME: Final = -1
 
 _R, _F, _T = Mode.REVERSE, Mode.FORWARD, Mode.TRANSPOSE
 
@@ -103,12 +105,10 @@ def _jax() -> Iterator[tuple[str, tuple[Transform, ...]]]:
 
 
 def _neural_networks() -> Iterator[tuple[str, tuple[Transform, ...]]]:
-    yield from _rows("equinox", "filter_grad filter_value_and_grad", _later(_R, argnums=None))
-    yield from _rows("equinox", "filter_jacrev", _later(_R, argnums=None, function="fn"))
-    yield from _rows("equinox", "filter_jacfwd", _later(_F, argnums=None, function="fn"))
-    yield from _rows("equinox", "filter_hessian", _later(_F, _R, argnums=None, function="fn"))
+    yield from _rows("equinox", "filter_grad filter_value_and_grad filter_jacrev", _later(_R, argnums=None))
+    yield from _rows("equinox", "filter_jacfwd", _later(_F, argnums=None))
+    yield from _rows("equinox", "filter_hessian", _later(_F, _R, argnums=None))
     yield from _rows("equinox", "filter_vjp", _rest(_R))
-    yield from _rows("equinox", "filter_linearize", _rest(_F, "fn"))
     yield from _rows("equinox", "filter_jvp", _tuple(_F, "fn"))
     yield from _rows("flax.nnx", "grad value_and_grad", _later(_R, function="f"))
     yield from _rows("flax.nnx", "vjp", _rest(_R, "f"))
@@ -121,48 +121,65 @@ def _neural_networks() -> Iterator[tuple[str, tuple[Transform, ...]]]:
 
 def _solvers() -> Iterator[tuple[str, tuple[Transform, ...]]]:
     yield from _rows("optax", "value_and_grad_from_state", _later(_R, argnums=None, function="value_fn"))
-    yield from _rows("optax.()", "update", _inside(_R, "value_fn", 99))
-    yield from _rows("optax.second_order", "hvp hessian_diag", _later_inside(_F, _R))
-    yield from _rows("optax.second_order", "fisher_diag", _later_inside(_R))
+    yield from _rows("optax.()", "update", _inside(_R, "value_fn", _BY_NAME))
+    yield from _rows("optax.second_order", "hvp hessian_diag", _of_loss("loss", _F, _R))
+    yield from _rows("optax.second_order", "fisher_diag", _of_loss("negative_log_likelihood", _R))
     yield from _rows(
         "jaxopt",
         "GradientDescent LBFGS BFGS LBFGSB NonlinearCG ProximalGradient ProjectedGradient MirrorDescent "
-        "BlockCoordinateDescent ArmijoSGD PolyakSGD OptaxSolver ScipyMinimize ScipyBoundedMinimize "
-        "BacktrackingLineSearch ZoomLineSearch HagerZhangLineSearch",
+        "BlockCoordinateDescent ArmijoSGD PolyakSGD OptaxSolver BacktrackingLineSearch ZoomLineSearch "
+        "HagerZhangLineSearch",
         _inside(_R, "fun", unless="value_and_grad"),
     )
-    yield from _rows("jaxopt", "OptaxSolver", _inside(_R, "fun", unless="value_and_grad"))
-    both = (_inside(_R, "residual_fun"), _inside(_F, "residual_fun"))
-    yield from _rows("jaxopt", "GaussNewton LevenbergMarquardt", *both)
-    yield from _rows("jaxopt", "ScipyLeastSquares", _inside(_R, "fun"), _inside(_F, "fun"))
-    yield from _rows("jaxopt", "ScipyRootFinding", _inside(_R, "optimality_fun"), _inside(_F, "optimality_fun"))
+    of_scipy = _inside(_R, "fun", _BY_NAME, unless="value_and_grad")
+    yield from _rows("jaxopt", "ScipyMinimize ScipyBoundedMinimize", of_scipy)
+    yield from _rows("jaxopt", "GaussNewton LevenbergMarquardt", *_both("residual_fun"))
+    yield from _rows("jaxopt", "ScipyLeastSquares ScipyBoundedLeastSquares", *_both("fun", _BY_NAME))
+    yield from _rows("jaxopt", "ScipyRootFinding", *_both("optimality_fun", _BY_NAME))
     yield from _rows("optimistix", "minimise", _inside(_R, "fn"))
-    yield from _rows("optimistix", "least_squares", _inside(_R, "fn"), _inside(_F, "fn"))
+    yield from _rows("optimistix", "least_squares", *_both("fn"))
     yield from _rows("optimistix", "root_find", _inside(_F, "fn"))
     yield from _rows("optimistix.compat", "minimize", _inside(_R, "fun"))
-    yield from _rows("lineax", "JacobianLinearOperator", _inside(_F, "fn"), _inside(_R, "fn"))
+    yield from _rows("lineax", "JacobianLinearOperator", *_both("fn"))
     implicit = "ImplicitEuler Kvaerno3 Kvaerno4 Kvaerno5 KenCarp3 KenCarp4 KenCarp5 Sil3"
     given = frozenset(f"diffrax.{name}()" for name in implicit.split())
     stiff = Transform((_F,), Applied.INSIDE, (0, "terms"), None, given=given)
     yield from _rows("diffrax", "diffeqsolve", stiff)
 
 
-def _later_inside(*modes: Mode) -> Transform:
-    return Transform(modes, Applied.INSIDE, (0, "loss"), None)
+def _both(function: str, position: int = 0) -> tuple[Transform, Transform]:
+    return _inside(_R, function, position), _inside(_F, function, position)
+
+
+def _of_loss(function: str, *modes: Mode) -> Transform:
+    return Transform(modes, Applied.INSIDE, (0, function), None)
 
 
 def _samplers() -> Iterator[tuple[str, tuple[Transform, ...]]]:
-    yield from _rows(
-        "numpyro.infer", "NUTS HMC BarkerMH", _model("model"), _inside(_R, "potential_fn", position=1)
-    )
+    potential = _inside(_R, "potential_fn", 1)
+    yield from _rows("numpyro.infer", "NUTS HMC BarkerMH", _model("model"), potential)
     yield from _rows("numpyro.infer", "SVI", _model("model"), _model("guide", 1))
+    yield from _rows("numpyro.infer", "initialize_model", _model("model", 1))
+    yield from _rows("numpyro.infer.util", "initialize_model", _model("model", 1))
     yield from _rows("numpyro.contrib.einstein", "SteinVI", _model("model"), _model("guide", 1))
     yield from _rows("numpyro.infer.hmc", "hmc", _inside(_R, "potential_fn"))
-    names = "nuts hmc mala ghmc dynamic_hmc rmhmc barker barker_proposal mclmc adjusted_mclmc meads_adaptation"
-    yield from _rows("blackjax", names, _inside(_R, "logdensity_fn"))
-    names = "meanfield_vi fullrank_vi pathfinder multipathfinder chees_adaptation schrodinger_follmer"
-    yield from _rows("blackjax", names, _inside(_R, "logdensity_fn"))
-    yield from _rows("blackjax", "window_adaptation pathfinder_adaptation", _inside(_R, "logdensity_fn", 1))
+    yield from _rows(
+        "blackjax",
+        "nuts hmc mala ghmc dhmc dmhmc mhmc dynamic_hmc multinomial_hmc rmhmc orbital_hmc periodic_orbital "
+        "barker barker_proposal mclmc mclmc_lrd_warmup adjusted_mclmc adjusted_mclmc_dynamic mgrad_gaussian "
+        "marginal_latent_gaussian gist_step_size gist_trajectory_length meads_adaptation chees_adaptation "
+        "meanfield_vi fullrank_vi pathfinder multipathfinder schrodinger_follmer",
+        _inside(_R, "logdensity_fn"),
+    )
+    yield from _rows(
+        "blackjax",
+        "window_adaptation window_adaptation_low_rank pathfinder_adaptation staged_adaptation "
+        "adjusted_mclmc_find_L_and_step_size",
+        _inside(_R, "logdensity_fn", 1),
+    )
+    yield from _rows("blackjax", "mclmc_find_L_and_step_size", _inside(_R, "logdensity_fn", 4))
+    joint = _of_loss("log_joint_fn", _R)
+    yield from _rows("blackjax", "laplace_hmc laplace_mhmc laplace_dhmc laplace_dmhmc", joint)
     estimator = (_inside(_R, "logprior_fn"), _inside(_R, "loglikelihood_fn", 1))
     yield from _rows("blackjax.sgmcmc.gradients", "grad_estimator", *estimator)
 
@@ -212,7 +229,7 @@ STOPS: Final = (
     _names("jax.numpy", _FLAT)
     | _names("jax.lax", "stop_gradient floor ceil round sign is_finite argmax argmin eq ne gt ge lt le")
     | _names("builtins", "len range isinstance issubclass int bool str repr hash id type callable hasattr print")
-    | {"jax.nn.one_hot", "equinox.nondifferentiable", "jax.eval_shape", "haiku.eval_shape"}
+    | {"jax.nn.one_hot", "equinox.internal.nondifferentiable", "jax.eval_shape", "haiku.eval_shape"}
     | {"equinox.filter_eval_shape", "flax.nnx.eval_shape"}
     | INTEGER_TYPES
 )

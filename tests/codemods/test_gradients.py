@@ -498,6 +498,250 @@ f.defvjp(lambda n, x: (f(n, x), x), lambda n, x, ct: (ct * n,))
 }
 
 
+# Programs of other libraries: the library, definitions, an expression, and what becomes of the call in `call`.
+LIBRARIES = {
+    "filter_grad": ("equinox", "", "eqx.filter_grad(call)(X)", "reverse"),
+    "filter_grad as a decorator with options": (
+        "equinox",
+        "@eqx.filter_value_and_grad(has_aux=True)\ndef loss(x):\n    return call(x), x",
+        "loss(X)",
+        "reverse",
+    ),
+    "filter_grad of the first argument only": (
+        "equinox",
+        "",
+        "eqx.filter_grad(lambda a, b: a * call(b))(X, X)",
+        "protected",
+    ),
+    "filter_jacrev": ("equinox", "", "eqx.filter_jacrev(call)(X)", "reverse"),
+    "filter_jacfwd": ("equinox", "", "eqx.filter_jacfwd(call)(X)", "forward"),
+    "filter_hessian": ("equinox", "", "eqx.filter_hessian(call)(X)", "forward reverse"),
+    "filter_vjp": ("equinox", "", "eqx.filter_vjp(call, X)", "reverse"),
+    "filter_jvp": ("equinox", "", "eqx.filter_jvp(call, (X,), (X,))", "forward"),
+    "filter_jit": ("equinox", "", "eqx.filter_grad(eqx.filter_jit(call))(X)", "reverse"),
+    "an equinox module": (
+        "equinox",
+        "class Net(eqx.Module):\n    w: jax.Array\n\n    def __call__(self, x):\n        return call(self.w * x)",
+        "eqx.filter_grad(lambda net, x: net(x))(Net(X), X)",
+        "reverse",
+    ),
+    "an equinox module's other argument": (
+        "equinox",
+        "class Net(eqx.Module):\n    w: jax.Array\n\n    def __call__(self, x):\n        return self.w * call(x)",
+        "eqx.filter_grad(lambda net, x: net(x))(Net(X), X)",
+        "protected",
+    ),
+    "a loss with the leaves of an equinox module": (
+        "equinox",
+        "class Net(eqx.Module):\n    w: jax.Array\n\n    def __call__(self, x):\n        return self.w * call(x)\n\n"
+        "def loss(net, x):\n    return net(x) + sum(jnp.sum(p) for p in jax.tree.leaves(net))",
+        "eqx.filter_grad(loss)(Net(X), X)",
+        "protected",
+    ),
+    "filter_custom_vjp": (
+        "equinox",
+        "@eqx.filter_custom_vjp\ndef f(x):\n    return call(x)\n\n"
+        "@f.def_fwd\ndef fwd(perturbed, x):\n    return call(x), None\n\n"
+        "@f.def_bwd\ndef bwd(residuals, ct, perturbed, x):\n    return call(ct)",
+        "jax.grad(f)(X)",
+        "protected",
+    ),
+    "filter_custom_jvp": (
+        "equinox",
+        "@eqx.filter_custom_jvp\ndef f(x):\n    return call(x)\n\n"
+        "@f.def_jvp\ndef rule(primals, tangents):\n    return f(*primals), tangents[0]",
+        "jax.grad(f)(X)",
+        "protected",
+    ),
+    "nondifferentiable": (
+        "equinox",
+        "",
+        "eqx.filter_grad(lambda x: x * call(eqx.internal.nondifferentiable(jnp.ones(()))))(X)",
+        "protected",
+    ),
+    "nnx.grad": (
+        "flax",
+        "class Net(nnx.Module):\n    def __init__(self):\n        self.w = nnx.Param(X)\n\n"
+        "    def __call__(self, x):\n        return call(self.w[...] * x)",
+        "nnx.grad(lambda net, x: net(x))(Net(), X)",
+        "reverse",
+    ),
+    "nnx.value_and_grad by argnums": (
+        "flax",
+        "",
+        "nnx.value_and_grad(lambda a, b: a * call(b), argnums=1)(X, X)",
+        "reverse",
+    ),
+    "nnx.vjp": ("flax", "", "nnx.vjp(call, X, graph=False)", "reverse"),
+    "nnx.jvp": ("flax", "", "nnx.jvp(call, (X,), (X,), graph=False)", "forward"),
+    "nnx.custom_vjp": (
+        "flax",
+        "@nnx.custom_vjp\ndef f(x):\n    return call(x)\n\n"
+        "f.defvjp(lambda x: (call(x), x), lambda x, ct: (ct[1] * x,))",
+        "jax.grad(f)(X)",
+        "protected",
+    ),
+    "linen": (
+        "flax",
+        "class Net(nn.Module):\n    @nn.compact\n    def __call__(self, x):\n"
+        "        w = self.param('w', lambda key: X)\n        return call(w * x)",
+        "jax.grad(lambda p: Net().apply(p, X))({'params': {'w': X}})",
+        "reverse",
+    ),
+    "linen's layers": (
+        "flax",
+        "class Net(nn.Module):\n    @nn.compact\n    def __call__(self, x):\n        return call(nn.Dense(1)(x)).sum()",
+        "jax.grad(lambda p: Net().apply(p, ROW))(Net().init(jax.random.key(0), ROW))",
+        "reverse",
+    ),
+    "linen's input": (
+        "flax",
+        "class Net(nn.Module):\n    @nn.compact\n    def __call__(self, x):\n        return nn.Dense(1)(call(x)).sum()",
+        "jax.grad(lambda p: Net().apply(p, ROW))(Net().init(jax.random.key(0), ROW))",
+        "protected",
+    ),
+    "haiku": (
+        "haiku",
+        "def net(x):\n    w = hk.get_parameter('w', (), init=jnp.ones)\n    return call(w * x)\n\n"
+        "model = hk.without_apply_rng(hk.transform(net))",
+        "jax.grad(model.apply)(model.init(jax.random.key(0), X), X)",
+        "reverse",
+    ),
+    "haiku's input": (
+        "haiku",
+        "def net(x):\n    w = hk.get_parameter('w', (), init=jnp.ones)\n    return w * call(x)\n\n"
+        "model = hk.without_apply_rng(hk.transform(net))",
+        "jax.grad(model.apply)(model.init(jax.random.key(0), X), X)",
+        "protected",
+    ),
+    "haiku.grad": (
+        "haiku",
+        "def net(x):\n    return hk.grad(call)(x)\n\nmodel = hk.transform(net)",
+        "model.apply({}, None, X)",
+        "reverse",
+    ),
+    "optax.lbfgs": (
+        "optax",
+        "opt = optax.lbfgs()",
+        "opt.update(ROW, opt.init(ROW), ROW, value=jnp.ones(()), grad=ROW, value_fn=lambda x: call(x).sum())",
+        "reverse",
+    ),
+    "optax.value_and_grad_from_state": (
+        "optax",
+        "opt = optax.lbfgs()",
+        "optax.value_and_grad_from_state(lambda x: call(x).sum())(ROW, state=opt.init(ROW))",
+        "reverse",
+    ),
+    "optax beside a callback": (
+        "optax",
+        "opt = optax.sgd(0.1)",
+        "opt.update(call(ROW), opt.init(ROW), ROW)",
+        "none",
+    ),
+    "jaxopt": ("jaxopt", "", "jaxopt.LBFGS(fun=lambda x: call(x).sum(), maxiter=2).run(ROW)", "reverse"),
+    "jaxopt with a gradient of its own": (
+        "jaxopt",
+        "",
+        "jaxopt.GradientDescent(fun=lambda x: (call(x).sum(), 2 * x), value_and_grad=True, maxiter=1, "
+        "implicit_diff=False, stepsize=0.1).init_state(ROW)",
+        "none",
+    ),
+    "jaxopt.GaussNewton": ("jaxopt", "", "jaxopt.GaussNewton(call, maxiter=2).run(ROW)", "forward reverse"),
+    "optimistix.minimise": (
+        "optimistix",
+        "",
+        "optx.minimise(lambda y, args: call(y).sum(), optx.BFGS(1e-3, 1e-3), ROW)",
+        "reverse",
+    ),
+    "optimistix.least_squares": (
+        "optimistix",
+        "",
+        "optx.least_squares(lambda y, args: call(y), optx.LevenbergMarquardt(1e-3, 1e-3), ROW)",
+        "forward reverse",
+    ),
+    "optimistix.root_find": (
+        "optimistix",
+        "",
+        "optx.root_find(lambda y, args: call(y) - args, optx.Newton(1e-3, 1e-3), ROW, ROW)",
+        "forward",
+    ),
+    "lineax.JacobianLinearOperator": (
+        "lineax",
+        "",
+        "lx.JacobianLinearOperator(lambda y, args: call(y), ROW).as_matrix()",
+        "forward reverse",
+    ),
+    "diffrax": (
+        "diffrax",
+        "def solve(y):\n    term = diffrax.ODETerm(lambda t, y, args: call(y))\n"
+        "    return diffrax.diffeqsolve(term, diffrax.Euler(), 0.0, 1.0, 0.5, y).ys[0]",
+        "solve(X)",
+        "none",
+    ),
+    "diffrax under grad": (
+        "diffrax",
+        "def solve(y):\n    term = diffrax.ODETerm(lambda t, y, args: call(y))\n"
+        "    return diffrax.diffeqsolve(term, diffrax.Euler(), 0.0, 1.0, 0.5, y).ys[0]",
+        "jax.grad(solve)(X)",
+        "reverse",
+    ),
+    "diffrax with an implicit solver": (
+        "diffrax",
+        "def solve(y):\n    term = diffrax.ODETerm(lambda t, y, args: call(y))\n"
+        "    control = diffrax.PIDController(1e-3, 1e-3)\n"
+        "    return diffrax.diffeqsolve(term, diffrax.Kvaerno3(), 0.0, 1.0, 0.5, y, stepsize_controller=control).ys",
+        "solve(X)",
+        "forward",
+    ),
+    "numpyro.infer.NUTS": (
+        "numpyro",
+        "def model():\n    z = numpyro.sample('z', dist.Normal(0.0, 1.0))\n    numpyro.factor('f', call(z))",
+        "numpyro.infer.MCMC(numpyro.infer.NUTS(model), num_warmup=1, num_samples=1, progress_bar=False)"
+        ".run(jax.random.key(0))",
+        "reverse",
+    ),
+    "numpyro's data": (
+        "numpyro",
+        "def model(x):\n    z = numpyro.sample('z', dist.Normal(0.0, 1.0))\n    numpyro.factor('f', z * call(x))",
+        "numpyro.infer.MCMC(numpyro.infer.NUTS(model), num_warmup=1, num_samples=1, progress_bar=False)"
+        ".run(jax.random.key(0), X)",
+        "protected",
+    ),
+    "numpyro.infer.SVI": (
+        "numpyro",
+        "def model():\n    z = numpyro.sample('z', dist.Normal(0.0, 1.0))\n    numpyro.factor('f', call(z))\n\n"
+        "def guide():\n    numpyro.sample('z', dist.Normal(numpyro.param('m', 0.0), 1.0))\n\n"
+        "svi = numpyro.infer.SVI(model, guide, numpyro.optim.Adam(0.1), numpyro.infer.Trace_ELBO())",
+        "svi.run(jax.random.key(0), 1, progress_bar=False)",
+        "reverse",
+    ),
+    "blackjax.nuts": (
+        "blackjax",
+        "sampler = blackjax.nuts(lambda x: call(x).sum(), step_size=0.1, inverse_mass_matrix=jnp.ones(2))",
+        "sampler.init(ROW)",
+        "reverse",
+    ),
+    "blackjax.rmh": (
+        "blackjax",
+        "sampler = blackjax.rmh(lambda x: call(x).sum(), lambda key, x: x)",
+        "sampler.step(jax.random.key(0), sampler.init(ROW))",
+        "none",
+    ),
+}
+IMPORTS = {
+    "equinox": "import equinox as eqx",
+    "flax": "from flax import linen as nn, nnx",
+    "haiku": "import haiku as hk",
+    "optax": "import optax",
+    "jaxopt": "import jaxopt",
+    "optimistix": "import optimistix as optx",
+    "lineax": "import lineax as lx",
+    "diffrax": "import diffrax",
+    "numpyro": "import numpyro\nimport numpyro.distributions as dist",
+    "blackjax": "import blackjax",
+}
+
+
 def _program(definitions: str, expression: str) -> str:
     main = f"def main():\n    return {expression}\n\n\nif __name__ == '__main__':\n    print(main())\n"
     return f"{HEADER}\n{definitions}\n\n\n{main}"
@@ -517,6 +761,17 @@ def _summary(verdict) -> str:
     return verdict.gradient.value
 
 
+def _run(text: str, expected: str) -> None:
+    """Runs a program, which raises JAX's error if a call is said to be differentiated."""
+    namespace = {"__name__": __name__}
+    exec(compile(text, "program.py", "exec", dont_inherit=True), namespace)
+    if expected in ("none", "protected"):
+        namespace["main"]()
+    else:
+        with pytest.raises((ValueError, KeyError), match="do not support (JVP|transpose)|pure_callback"):
+            namespace["main"]()
+
+
 PROGRAMS = {
     **{f"{name} [transform]": ("", *row) for name, row in DIFFERENTIATED.items()},
     **{f"{name} [left alone]": ("", *row) for name, row in LEFT_ALONE.items()},
@@ -531,13 +786,22 @@ def test_verdict_agrees_with_what_jax_does(name, tmp_path):
     verdict = _verdicts(text, tmp_path)[0]
     assert _summary(verdict) == expected
 
-    namespace = {"__name__": __name__}
-    exec(compile(text, "program.py", "exec", dont_inherit=True), namespace)
-    if verdict.gradient is Gradient.UNPROTECTED:
-        with pytest.raises((ValueError, KeyError), match="do not support (JVP|transpose)|pure_callback"):
-            namespace["main"]()
-    else:
-        namespace["main"]()
+    _run(text, expected)
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_verdict_knows_other_libraries(name, tmp_path):
+    library, definitions, expression, expected = LIBRARIES[name]
+    verdict = _verdicts(_program(f"{IMPORTS[library]}\n\n{definitions}", expression), tmp_path)[0]
+    assert _summary(verdict) == expected
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_verdict_agrees_with_what_other_libraries_do(name):
+    library, definitions, expression, expected = LIBRARIES[name]
+    pytest.importorskip(library, reason="tests need JAX alone; the analysis knows more")
+    _run(_program(f"{IMPORTS[library]}\n\n{definitions}", expression), expected)
 
 
 # Verdicts that depend on who may call: files of a project, and what is said of each call site of `ops.py`.
