@@ -1,266 +1,58 @@
 """Which call sites sit under differentiation, and which of them something protects.
 
 The program is evaluated on abstract values: for each value the levels at which it is differentiated, and the
-functions that it may be. What the transforms of `table` are given is evaluated under one level more; rules of
-custom functions are evaluated without the innermost one; what is called from out of sight is evaluated with
-arguments of unknown levels.
+functions that it may be. What is given to a transform of `table` is evaluated under one level more; the rules
+of custom functions are evaluated without the innermost one; what code out of sight may call is evaluated with
+arguments of unknown levels. `reach` chooses what to evaluate: all that may lead to the call sites, by name.
 """
 
 from __future__ import annotations
 
 import ast
-import dataclasses
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from codemods.gradients.frames import OUTSIDE, Frame, Place, Source, whatever
-from codemods.gradients.interpreter import Interpreter, Reached, TooLarge
-from codemods.gradients.levels import UNSEEN, Mode
-from codemods.gradients.modules import Call
-from codemods.gradients.reach import Reach, reach, top_statement
-from codemods.gradients.table import TRANSFORMS, Table
-from codemods.gradients.values import PLAIN, Class, Key, Value
-from codemods.model import Gradient
-from codemods.names import Module, is_private
+from codemods.gradients.analysis import Analysis
+from codemods.gradients.levels import Mode
+from codemods.gradients.table import extended
+from codemods.gradients.verdict import UNKNOWN, Verdict
+from codemods.model import Options
+from codemods.names import Module
 from codemods.project import Project
-from codemods.sites import CallSite, Site, Unresolved, ValueUse
+from codemods.sites import CallSite, Site, Unresolved
 
-_MOST_ROUNDS: Final = 12
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Hop:
-    """One step of the way from a transform to a call site: the line at which `name` goes on."""
-
-    path: str
-    line: int
-    name: str
+__all__ = ["Mode", "Verdict", "are_taken", "verdicts"]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Verdict:
-    """What is known of a call site.
+_WORDS: Final = ("grad", "vjp", "jvp", "jacfwd", "jacrev", "jacobian", "hessian", "linearize")
 
-    Attributes:
-      modes: for an unprotected site, how it is differentiated; `Mode.TRANSPOSE` if its arguments are
-        tangents or linear, so that no custom rule for the call helps.
-      hops: the way to the site: from the transform, or for an unknown site from the function that code out
-        of sight may differentiate.
-      arguments: the arguments of the callback that may be differentiated, by index or keyword; `*` for those
-        whose place cannot be seen.
-    """
 
-    gradient: Gradient
-    modes: frozenset[Mode] = frozenset()
-    hops: tuple[Hop, ...] = ()
-    arguments: frozenset[Key] = frozenset()
+def are_taken(project: Project) -> bool:
+    """Whether anything in the project may differentiate."""
+    return any(project.spelling(word) for word in _WORDS)
 
 
 def verdicts(
-    module: Module,
-    path: Path,
-    project: Project,
-    sites: Sequence[Site],
-    transforms: Table = TRANSFORMS,
+    module: Module, path: Path, project: Project, sites: Sequence[Site], options: Options = Options()
 ) -> dict[Site, Verdict]:
-    """What is known of each call site of a module."""
-    nodes = {site: _function_of(site) for site in sites if not isinstance(site, Unresolved)}
-    if not nodes:
-        return {}
-    options = {node: frozenset(site.api.options) for site, node in nodes.items()}
-    analysis = _Analysis(module, path, project, options, transforms)
-    analysis.run()
-    return {site: analysis.verdict(node) for site, node in nodes.items()}
+    """What is known of each call site of a module.
 
+    Args:
+      module: the names of the module at `path`; `sites` are nodes of its tree.
 
-def _function_of(site: CallSite | ValueUse) -> ast.expr:
-    return site.function if isinstance(site, CallSite) else site.node
-
-
-class _Analysis:
-    """The evaluation of everything that may lead to the call sites of one module."""
-
-    def __init__(
-        self,
-        module: Module,
-        path: Path,
-        project: Project,
-        sites: Mapping[ast.expr, frozenset[str]],
-        transforms: Table,
-        ) -> None:
-        self.interpreter = Interpreter(project, transforms, sites)
-        self.sites, self.path = list(sites), path
-        self.source = self.interpreter.add(os.path.realpath(path), module)
-        self.reach: Reach = Reach(is_whole=False)
-        self.is_complete = True
-
-    def run(self) -> None:
-        """Evaluates until nothing new is seen."""
-        self.reach = reach(self.interpreter, self.source, self.sites)
-        self.is_complete = self.reach.is_whole
-        try:
-            if not self._until_settled(self._round):
-                self.is_complete = False
-            left = [site for site in self.sites if site not in self.interpreter.reached]
-            if left and not self._until_settled(lambda: self._alone(left)):
-                self.is_complete = False
-        except (TooLarge, RecursionError):
-            self.is_complete = False
-        self.is_complete = self.is_complete and not self.interpreter.incomplete
-
-    def _until_settled(self, evaluate: object) -> bool:
-        heap = self.interpreter.heap
-        for _ in range(_MOST_ROUNDS):
-            heap.changed = False
-            self.interpreter.start_round()
-            evaluate()  # type: ignore[operator]
-            if not heap.changed:
-                return True
-        return False
-
-    def _round(self) -> None:
-        for file in sorted(self.reach.statements):
-            source = self.interpreter.source(file)
-            assert source is not None
-            for statement in sorted(self.reach.statements[file], key=lambda each: each.lineno):
-                self._enter(source, statement)
-
-    def _enter(self, source: Source, statement: ast.stmt) -> None:
-        """Runs a statement as its module does, and calls what it defines as code out of sight may."""
-        self.interpreter.run_top_level(source, statement)
-        frame = self.interpreter.frame_of(source)
-        for node in _definitions(statement):
-            if isinstance(node, ast.ClassDef):
-                self._enter_class(source, node, frame)
-            elif self._is_open(source, node.name):
-                self._call_from_outside(frame.values.get(node.name, PLAIN), node, frame)
-
-    def _is_open(self, source: Source, name: str) -> bool:
-        """Whether code out of sight may call a function."""
-        if name in self.reach.spelled or source.module.names_in_strings(name):
-            return True
-        if source.is_test:
-            return name.lower().startswith("test")
-        return not source.is_program and not is_private(name)
-
-    def _enter_class(self, source: Source, node: ast.ClassDef, frame: Frame) -> None:
-        for owner in frame.values.get(node.name, PLAIN):
-            if isinstance(owner, Class):
-                self._enter_methods(source, owner, frame)
-
-    def _enter_methods(self, source: Source, owner: Class, frame: Frame) -> None:
-        interpreter, place = self.interpreter, Place(frame, owner.node)
-        me = interpreter.heap.value(interpreter.heap.make((owner, "unseen"), _instance(), owner))
-        open_class = self._is_open(source, owner.node.name)
-        for name in sorted(interpreter.member_names(owner)):
-            member = interpreter.member(owner, name) or PLAIN
-            interpreter.add_owner(me, name, member)
-            if open_class and (not is_private(name) or name in self.reach.spelled):
-                node = next(
-                    (each for each in owner.node.body if getattr(each, "name", "") == name), owner.node
-                )
-                method = interpreter.attribute(me.at({UNSEEN}), name, place)
-                if interpreter.callables(member):
-                    self._call_from_outside(method, node, frame)
-
-    def _call_from_outside(self, function: Value, node: ast.stmt, frame: Frame) -> None:
-        interpreter = self.interpreter
-        if not interpreter.callables(function):
-            return
-        tested = frame.source.is_test and getattr(node, "name", "").lower().startswith("test")
-        levels = frozenset() if tested else frozenset({UNSEEN})
-        extent = dataclasses.replace(OUTSIDE, active=not tested, parameters=levels)
-        at = Place(frame, node)
-        with interpreter.within(extent), interpreter.called(Call(at, getattr(node, "name", ""))):
-            interpreter.call(function, whatever(Value(levels)), at)
-
-    def _alone(self, sites: list[ast.expr]) -> None:
-        """Evaluates functions that nothing was seen to call."""
-        module, frame = self.source.module, self.interpreter.frame_of(self.source)
-        for site in sites:
-            statement = top_statement(module, site)
-            for node in _definitions(statement) if statement is not None else ():
-                self.interpreter.run_top_level(self.source, statement)  # type: ignore[arg-type]
-                value = frame.values.get(node.name, PLAIN)
-                extent = dataclasses.replace(OUTSIDE, active=True)
-                place = Place(frame, node)
-                with self.interpreter.within(extent), self.interpreter.called(Call(place, node.name)):
-                    self.interpreter.escape(value, place)
-
-    # Verdicts.
-
-    def verdict(self, site: ast.expr) -> Verdict:
-        seen = self.interpreter.reached.get(site)
-        if seen is None:
-            return Verdict(Gradient.UNKNOWN)
-        definite = {level.mode for level in seen.levels} - {Mode.UNKNOWN}
-        arguments = frozenset(seen.arguments)
-        if definite:
-            order = (Mode.REVERSE, Mode.FORWARD, Mode.TRANSPOSE)
-            first = next(mode for mode in order if mode in definite)
-            return Verdict(Gradient.UNPROTECTED, frozenset(definite), self._hops(seen, first, site), arguments)
-        if seen.levels or not self.is_complete:
-            hops = self._hops(seen, Mode.UNKNOWN, site) if seen.levels else ()
-            return Verdict(Gradient.UNKNOWN, frozenset(), hops, arguments)
-        return Verdict(Gradient.PROTECTED if seen.active else Gradient.NONE)
-
-    def _hops(self, seen: Reached, mode: Mode, site: ast.expr) -> tuple[Hop, ...]:
-        calls, at = seen.trace[mode]
-        start = 0
-        if mode is not Mode.UNKNOWN:
-            roots = [i for i, call in enumerate(calls) if call.level in seen.levels]
-            start = roots[0] if roots else 0
-        hops = []
-        was_root = False
-        for call in calls[start:]:
-            if call.level is not None or call is calls[0]:
-                hop = self._hop(call.at, call.label)
-                was_root = True
-            elif was_root:
-                was_root = False
-                continue
-            else:
-                hop = self._hop(call.at, call.at.frame.name)
-            if hop not in hops:
-                hops.append(hop)
-        return (*hops, Hop(self._shown(at.frame.source.file), site.lineno, at.frame.name))
-
-    def _hop(self, at: Place, label: str) -> Hop:
-        text = label if len(label) <= 60 else label[:57] + "..."
-        return Hop(self._shown(at.frame.source.file), at.line, text)
-
-    def _shown(self, file: str) -> str:
-        """A path as the user would write it."""
-        if file == self.source.file:
-            return str(self.path)
-        try:
-            relative = os.path.relpath(file)
-        except (OSError, ValueError):
-            return file
-        return file if relative.startswith(os.pardir) else relative
-
-
-def _instance() -> type:
-    from codemods.gradients.values import Instance
-
-    return Instance
-
-
-def _definitions(
-    statement: ast.stmt,
-) -> list[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
-    """The functions and classes that a statement defines at the top level, in branches too."""
-    found: list[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef] = []
-    waiting: list[ast.AST] = [statement]
-    while waiting:
-        node = waiting.pop(0)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found.append(node)
-        else:
-            waiting += [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.stmt | ast.ExceptHandler)]
-    return found
-
-
-__all__ = ["Hop", "Mapping", "Verdict", "verdicts"]
+    Raises:
+      ValueError: `options.gradient_transform` names a transform that is not known.
+    """
+    nodes: dict[Site, ast.expr] = {
+        site: site.function if isinstance(site, CallSite) else site.node
+        for site in sites
+        if not isinstance(site, Unresolved)
+    }
+    found: Mapping[ast.expr, Verdict] = {}
+    if nodes and options.gradients != "never":
+        own_options = {node: frozenset(site.api.options) for site, node in nodes.items()}
+        found = Analysis(module, path, project, own_options, extended(options.gradient_transform)).verdicts()
+    if options.gradients == "always":
+        found = {node: verdict.settled() for node, verdict in found.items()}
+    return {site: found[nodes[site]] if nodes.get(site) in found else UNKNOWN for site in sites}

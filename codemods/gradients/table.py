@@ -199,7 +199,7 @@ def extended(rows: Iterable[str]) -> Table:
     for row in rows:
         name, _, like = row.partition("=")
         if like and like not in table:
-            raise ValueError(f"{like!r} is no transform that is known; {', '.join(sorted(TRANSFORMS))} are")
+            raise ValueError(f"{like!r} is no known transform, such as jax.grad, jax.jvp or jaxopt.LBFGS.")
         table[name] = table[like] if like else (Transform((_R,), Applied.INSIDE, ANY_ARGUMENT, None),)
     return table
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 
 import pytest
 
 from codemods import gradients, names, sites
-from codemods.gradients.table import TRANSFORMS, extended
-from codemods.model import Gradient
+from codemods.model import Gradient, Options
 from codemods.project import Project
 from codemods.source import SourceFile
 
@@ -752,7 +750,7 @@ def _verdicts(text: str, folder: Path, name: str = "program.py", project: Path |
     path.write_text(text)
     module = names.read(SourceFile.from_bytes(path, path.read_bytes()).tree)
     found, _ = sites.find(module)
-    return list(gradients.verdicts(module, path, Project((project or folder,)), found, **options).values())
+    return list(gradients.verdicts(module, path, Project((project or folder,)), found, Options(**options)).values())
 
 
 def _summary(verdict) -> str:
