@@ -34,12 +34,16 @@ def are_taken(project: Project) -> bool:
 
 
 def verdicts(
-    module: Module, path: Path, project: Project, sites: Sequence[Site], options: Options = Options()
+    module: Module, path: Path, project: Project, sites: Sequence[Site], options: Options
 ) -> dict[Site, Verdict]:
     """What is known of each call site of a module.
 
     Args:
-      module: the names of the module at `path`; `sites` are nodes of its tree.
+      module: the names of the module.
+      path: its file.
+      project: the modules around it.
+      sites: its call sites.
+      options: which call sites count, and what differentiates beside the transforms of the table.
 
     Raises:
       ValueError: `options.gradient_transform` names a transform that is not known.

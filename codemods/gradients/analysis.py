@@ -37,7 +37,7 @@ class Analysis:
         project: Project,
         sites: Mapping[ast.expr, frozenset[str]],
         transforms: Table,
-        ) -> None:
+    ) -> None:
         self.interpreter = Interpreter(project, transforms, sites)
         self.sites, self.path = list(sites), path
         self.source = self.interpreter.add(os.path.realpath(path), module)
@@ -153,7 +153,9 @@ class Analysis:
         if definite:
             order = (Mode.REVERSE, Mode.FORWARD, Mode.TRANSPOSE)
             first = next(mode for mode in order if mode in definite)
-            return Verdict(Gradient.UNPROTECTED, frozenset(definite), self._hops(seen, first, site), arguments)
+            return Verdict(
+                Gradient.UNPROTECTED, frozenset(definite), self._hops(seen, first, site), arguments
+            )
         if seen.levels or not self.is_complete:
             hops = self._hops(seen, Mode.UNKNOWN, site) if seen.levels else ()
             return Verdict(Gradient.UNKNOWN, frozenset(), hops, arguments)

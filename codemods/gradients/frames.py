@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import dataclasses
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Final
 
 from codemods.gradients.levels import NOT_AT_ALL, Levels
@@ -74,11 +74,12 @@ class Frame:
         """The qualified name of the function; `<module>` for a module."""
         if self.is_module:
             return "<module>"
-        parts = [function_name(self.node)]
-        for outer in self.source.module.ancestors(self.node):
-            if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                parts.append(outer.name)
-        return ".".join(reversed(parts))
+        around = [
+            outer.name
+            for outer in self.source.module.ancestors(self.node)
+            if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        ]
+        return ".".join((*reversed(around), function_name(self.node)))
 
     def restart(self) -> None:
         """Forgets what holds at one point only."""
@@ -117,7 +118,7 @@ class Frame:
             heap.changed = True
 
     @contextlib.contextmanager
-    def shadowing(self, names: Iterator[str]) -> Iterator[None]:
+    def shadowing(self, names: Iterable[str]) -> Iterator[None]:
         """Gives some names back what they held, as the scope of a comprehension does."""
         hidden = {name: self.values.get(name) for name in names}
         try:

@@ -24,6 +24,7 @@ from codemods.gradients.values import (
     Method,
     Value,
     join,
+    literal_key,
 )
 from codemods.names import FunctionNode, ScopeKind
 from codemods.project import Project
@@ -56,9 +57,7 @@ class Reached:
 class Interpreter(Expressions):
     """Evaluates programs; `reached` has what is known of each call site that was reached."""
 
-    def __init__(
-        self, project: Project, transforms: Table, sites: Mapping[ast.expr, frozenset[str]]
-    ) -> None:
+    def __init__(self, project: Project, transforms: Table, sites: Mapping[ast.expr, frozenset[str]]) -> None:
         """`sites` has the expressions that stand for the API, with the names of its own options."""
         super().__init__(project, transforms)
         self.site_nodes = sites
@@ -196,7 +195,7 @@ class Interpreter(Expressions):
             case ast.Attribute(value=base, attr=name):
                 self._set_attribute(self.value(base, frame), name, value, Place(frame, target))
             case ast.Subscript(value=base, slice=index):
-                key = self._key(self.value(index, frame))
+                key = literal_key(self.value(index, frame))
                 self._set_item(self.value(base, frame), key, value, target, frame)
 
     def _assign_name(self, target: ast.Name, value: Value, frame: Frame) -> None:
@@ -297,7 +296,8 @@ class Interpreter(Expressions):
     def _either(self, branches: Iterable[Sequence[ast.stmt]], frame: Frame) -> bool:
         """Evaluates one of several blocks, and joins what they leave behind."""
         if frame.is_module:
-            return any([self.run_block(block, frame) for block in branches])
+            passed = [self.run_block(block, frame) for block in branches]
+            return any(passed)
         before, ends = dict(frame.values), []
         for block in branches:
             frame.values = dict(before)

@@ -17,7 +17,9 @@ from codemods.names import Binding, BindingKind, Module
 from codemods.project import Project
 
 _BUILTINS: Final = frozenset(dir(builtins))
-_IMPORTERS: Final = frozenset({"import_module", "__import__", "run_path", "run_module", "spec_from_file_location"})
+_IMPORTERS: Final = frozenset(
+    {"import_module", "__import__", "run_path", "run_module", "spec_from_file_location"}
+)
 
 
 class Call:

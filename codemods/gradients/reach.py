@@ -103,7 +103,9 @@ class _Search:
     def _is_of_library(self, attribute: ast.Attribute, module: Module) -> bool:
         origins = module.origins(attribute.value)
         has_module = self.modules.project.has_module
-        return bool(origins) and not any(o.startswith(".") or has_module(o.partition(".")[0]) for o in origins)
+        return bool(origins) and not any(
+            o.startswith(".") or has_module(o.partition(".")[0]) for o in origins
+        )
 
     def _is_use(self, use: ast.Name, name: _Name, source: Source) -> bool:
         """Whether a name that is read may be the one at the top level of a file, or an import of it."""

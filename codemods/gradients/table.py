@@ -220,15 +220,17 @@ INTEGER_NAMES: Final = frozenset(_INTEGERS.split())
 
 _FLAT: Final = (
     "floor ceil round around rint trunc sign signbit isnan isinf isfinite isposinf isneginf isclose allclose "
-    "argmax argmin argsort nanargmax nanargmin argwhere nonzero flatnonzero count_nonzero searchsorted digitize "
-    "equal not_equal greater greater_equal less less_equal logical_and logical_or logical_xor logical_not any "
-    "all isin lexsort floor_divide zeros_like ones_like empty_like shape ndim size result_type iscomplexobj "
-    "isrealobj array_equal bitwise_and bitwise_or bitwise_xor invert"
+    "argmax argmin argsort nanargmax nanargmin argwhere nonzero flatnonzero count_nonzero searchsorted "
+    "digitize equal not_equal greater greater_equal less less_equal logical_and logical_or logical_xor "
+    "logical_not any all isin lexsort floor_divide zeros_like ones_like empty_like shape ndim size "
+    "result_type iscomplexobj isrealobj array_equal bitwise_and bitwise_or bitwise_xor invert"
 )
 STOPS: Final = (
     _names("jax.numpy", _FLAT)
     | _names("jax.lax", "stop_gradient floor ceil round sign is_finite argmax argmin eq ne gt ge lt le")
-    | _names("builtins", "len range isinstance issubclass int bool str repr hash id type callable hasattr print")
+    | _names(
+        "builtins", "len range isinstance issubclass int bool str repr hash id type callable hasattr print"
+    )
     | {"jax.nn.one_hot", "equinox.internal.nondifferentiable", "jax.eval_shape", "haiku.eval_shape"}
     | {"equinox.filter_eval_shape", "flax.nnx.eval_shape"}
     | INTEGER_TYPES
@@ -262,17 +264,24 @@ CUSTOM: Final[Mapping[str, str]] = {
 
 RULE_SETTERS: Final = frozenset({"defvjp", "defjvp", "defjvps", "def_fwd", "def_bwd", "def_jvp"})
 
-CONTROL_FLOW: Final[Mapping[str, str]] = {
-    f"{library}.{name}": kind
-    for library, names in {
-        "jax.lax": "scan cond switch while_loop fori_loop map",
-        "haiku": "scan cond switch while_loop fori_loop map",
-        "equinox.internal": "scan while_loop",
-        "flax.nnx": "cond switch while_loop fori_loop",
-    }.items()
-    for name in names.split()
-    for kind in (name,)
-}
+SEE_THROUGH: Final = (
+    _names("jax", "jit vmap pmap checkpoint remat named_call shard_map")
+    | _names("jax.ad_checkpoint", "checkpoint remat")
+    | _names("equinox", "filter_jit filter_vmap filter_pmap filter_checkpoint")
+    | _names("flax.nnx", "jit vmap pmap remat")
+    | _names("flax.linen", "jit remat checkpoint compact nowrap named_call")
+    | _names("haiku", "remat vmap")
+    | {"functools.cache", "functools.lru_cache", "contextlib.contextmanager"}
+)
+"""Functions that give a function that does the same, seen from a single call."""
+
+CONTROL_FLOW: Final = (
+    _names("jax.lax", "scan cond switch while_loop fori_loop map")
+    | _names("haiku", "scan cond switch while_loop fori_loop map")
+    | _names("equinox.internal", "scan while_loop")
+    | _names("flax.nnx", "cond switch while_loop fori_loop")
+)
+"""Functions that call others on what these give, told by the last part of the name."""
 
 LINEAR_SOLVES: Final[Mapping[str, str]] = {
     "jax.lax.custom_root": "root",
@@ -299,13 +308,22 @@ GIVES_PARAMETERS: Final = frozenset({"haiku", "flax", "numpyro"})
 """Libraries whose functions give parameters that are differentiated with those of a model."""
 
 PLAIN: Final = frozenset(
-    "builtins functools itertools operator contextlib dataclasses collections typing abc enum math time timeit "
-    "logging warnings threading multiprocessing concurrent asyncio unittest atexit signal copy types random "
-    "jax jaxlib numpy scipy equinox flax haiku optax chex einops jaxtyping beartype typeguard typing_extensions "
-    "jaxopt optimistix lineax diffrax numpyro blackjax distrax orbax pytest hypothesis click typer absl fire "
-    "hydra tqdm joblib rich matplotlib bufcb".split()
+    "builtins functools itertools operator contextlib dataclasses collections typing abc enum math time "
+    "timeit logging warnings threading multiprocessing concurrent asyncio unittest atexit signal copy types "
+    "random jax jaxlib numpy scipy equinox flax haiku optax chex einops jaxtyping beartype typeguard "
+    "typing_extensions jaxopt optimistix lineax diffrax numpyro blackjax distrax orbax pytest hypothesis "
+    "click typer absl fire hydra tqdm joblib rich matplotlib bufcb".split()
 )
 """Packages that differentiate what they are given only where a row says so."""
 
-NAMED_OBJECTS: Final = PLAIN - {"builtins", "functools", "jax", "jaxlib", "numpy", "scipy", "math", "operator"}
+NAMED_OBJECTS: Final = PLAIN - {
+    "builtins",
+    "functools",
+    "jax",
+    "jaxlib",
+    "numpy",
+    "scipy",
+    "math",
+    "operator",
+}
 """Packages whose objects are known by what made them."""

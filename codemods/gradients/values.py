@@ -219,6 +219,29 @@ class Stateful(Reference):
         self.skipped, self.method = skipped, method
 
 
+def literals(value: Value) -> list[object]:
+    """The literals that a value may be or hold."""
+    found: list[object] = []
+    seen, waiting = set(value.references), list(value)
+    while waiting:
+        reference = waiting.pop(0)
+        if isinstance(reference, Constant):
+            found.append(reference.value)
+        elif isinstance(reference, Container):
+            inner = [each for each in join(reference.content.values()) if each not in seen]
+            seen.update(inner)
+            waiting += inner
+    return found
+
+
+def literal_key(value: Value) -> Key | None:
+    """The one literal key that a value is; None where it is another, or several."""
+    found = list(value)
+    if len(found) == 1 and isinstance(found[0], Constant) and isinstance(found[0].value, int | str):
+        return found[0].value
+    return None
+
+
 R = TypeVar("R", bound=Reference)
 
 
