@@ -13,9 +13,9 @@ from codemods.gradients.frames import OUTSIDE, Frame, Place, Source, whatever
 from codemods.gradients.interpreter import Interpreter, Reached, TooLarge
 from codemods.gradients.levels import NOT_AT_ALL, UNSEEN, Mode
 from codemods.gradients.modules import Call
-from codemods.gradients.reach import Reach, reach, top_statement
+from codemods.gradients.reach import Name, Search, top_statement
 from codemods.gradients.table import Table
-from codemods.gradients.values import PLAIN, Class, Instance, Value
+from codemods.gradients.values import PLAIN, Class, Function, Instance, Reference, Value, join
 from codemods.gradients.verdict import Verdict
 from codemods.model import Gradient, Hop
 from codemods.names import Module, is_private
@@ -23,6 +23,9 @@ from codemods.project import Project
 
 # Evaluating once more follows what the evaluation before has found out; most programs take two or three.
 _MOST_ROUNDS: Final = 12
+
+# With these a program gets at its own functions by name.
+_LOOK_UP: Final = frozenset({"globals", "eval", "exec"})
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -41,7 +44,8 @@ class Analysis:
         self.interpreter = Interpreter(project, transforms, sites)
         self.sites, self.path = list(sites), path
         self.source = self.interpreter.add(os.path.realpath(path), module)
-        self.reach: Reach = Reach(is_whole=False)
+        self.search = Search(self.interpreter, self.source, self.sites)
+        self.reach = self.search.found
         self.is_complete = True
 
     def verdicts(self) -> dict[ast.expr, Verdict]:
@@ -51,17 +55,39 @@ class Analysis:
 
     def _run(self) -> None:
         """Evaluates until nothing new is seen."""
-        self.reach = reach(self.interpreter, self.source, self.sites)
-        self.is_complete = self.reach.is_whole
         try:
-            if not self._until_settled(self._round):
-                self.is_complete = False
+            self.search.run()
+            while True:
+                if not self._until_settled(self._round):
+                    self.is_complete = False
+                self._follow_what_holds_functions()
+                if not self.search.run():
+                    break
             left = [site for site in self.sites if site not in self.interpreter.reached]
             if left and not self._until_settled(lambda: self._alone(left)):
                 self.is_complete = False
         except (TooLarge, RecursionError):
             self.is_complete = False
-        self.is_complete = self.is_complete and not self.interpreter.incomplete
+        if self.interpreter.incomplete or not self.reach.is_whole:
+            self.is_complete = False
+
+    def _follow_what_holds_functions(self) -> None:
+        """Looks for the names of what has been given a function: a table, or an attribute of an object."""
+        interpreter = self.interpreter
+        for file, name, value in interpreter.globals():
+            if any(map(self._is_reached, interpreter.callables(value))):
+                self.search.add(Name(name, file))
+        for instance in interpreter.heap.references(Instance):
+            for key, value in instance.content.items():
+                if isinstance(key, str) and any(map(self._is_reached, interpreter.callables(value))):
+                    self.search.add(Name(key))
+
+    def _is_reached(self, reference: Reference) -> bool:
+        """Whether a function or class is defined in a statement that may lead to a call site."""
+        if not isinstance(reference, Function | Class):
+            return False
+        source = reference.frame.source
+        return top_statement(source.module, reference.node) in self.reach.statements.get(source.file, ())
 
     def _until_settled(self, evaluate: Callable[[], None]) -> bool:
         heap = self.interpreter.heap
@@ -92,7 +118,8 @@ class Analysis:
 
     def _is_open(self, source: Source, name: str) -> bool:
         """Whether code out of sight may call a function."""
-        if name in self.reach.spelled or source.module.names_in_strings(name):
+        module = source.module
+        if name in self.reach.spelled or module.names_in_strings(name) or _LOOK_UP & module.uses.keys():
             return True
         if source.is_test:
             return name.lower().startswith("test")
@@ -105,7 +132,9 @@ class Analysis:
 
     def _enter_methods(self, source: Source, owner: Class, frame: Frame) -> None:
         interpreter, place = self.interpreter, Place(frame, owner.node)
-        me = interpreter.heap.value(interpreter.heap.make((owner, "unseen"), Instance, owner))
+        unseen = interpreter.heap.make((owner, "unseen"), Instance, owner)
+        made = [each for each in interpreter.heap.references(Instance) if each.of is owner]
+        me = join(map(interpreter.heap.value, {unseen, *made}))
         open_class = self._is_open(source, owner.node.name)
         for name in sorted(interpreter.member_names(owner)):
             member = interpreter.member(owner, name) or PLAIN

@@ -38,6 +38,9 @@ from codemods.gradients.values import (
 _FILLING: Final = frozenset("append add extend insert update setdefault appendleft".split())
 _SAME_FUNCTION: Final = frozenset({"__wrapped__", "lower", "trace", "func", "fun", "__call__", "__func__"})
 
+_HAS_OWN: Final = (Library, ProjectModule, Instance, Container)
+_UNSEEN: Final = "?"
+
 
 class Attributes(LibraryCalls):
     @abstractmethod
@@ -72,14 +75,13 @@ class Attributes(LibraryCalls):
         return self.heap.value(reference).at(value.levels)
 
     def attribute(self, value: Value, name: str, at: Place) -> Value:
-        if name in table.NOT_DIFFERENTIATED and not self._holds(value):
-            known = [r for r in value if isinstance(r, Library | ProjectModule | Instance)]
-            if not known:
-                return PLAIN
+        """What an attribute of a value holds, which is differentiated if the value is."""
         references = [r for r in value if not isinstance(r, Constant)]
+        if name in table.NOT_DIFFERENTIATED and not any(isinstance(r, _HAS_OWN) for r in references):
+            return PLAIN
         if not references:
             return Value(value.levels) | self.methods_named(name).at(value.levels)
-        return join(self._attribute_of(each, name, value, at) for each in references)
+        return join(self._attribute_of(each, name, value, at) for each in references).at(value.levels)
 
     def _attribute_of(self, reference: Reference, name: str, value: Value, at: Place) -> Value:
         handler = getattr(self, f"_attribute_{type(reference).__name__}", self._attribute_any)
@@ -87,11 +89,13 @@ class Attributes(LibraryCalls):
         return found
 
     def _attribute_any(self, reference: Reference, name: str, value: Value, _at: Place) -> Value:
+        """An attribute of a function, or of an object out of sight that was given one and may hold it."""
         if name in reference.content:
             return reference.content[name]
-        if name in _SAME_FUNCTION:
-            return self.heap.value(reference).at(value.levels)
-        return self.heap.library(f"functools.attribute.{name}")
+        found = self.heap.value(reference).at(value.levels)
+        if name in _SAME_FUNCTION or any(isinstance(each, Library) for each in value.references):
+            return found
+        return found | self.heap.library(f"{_UNSEEN}.{name}")
 
     def _attribute_ProjectModule(
         self, reference: ProjectModule, name: str, _value: Value, _at: Place
@@ -100,7 +104,15 @@ class Attributes(LibraryCalls):
 
     def _attribute_Library(self, reference: Library, name: str, _value: Value, at: Place) -> Value:
         dotted = f"{reference.name}.{name}"
-        return self.resolve(dotted, at.frame.source) if reference.path else self.heap.library(dotted)
+        if reference.path:
+            return self.resolve(dotted, at.frame.source)
+        if "()" not in reference.name:
+            return self.heap.library(dotted)
+        made = self.heap.make((dotted, reference), Library, dotted)
+        for key, held in reference.content.items():
+            self.heap.put(made, key, held)
+        found = self.heap.value(made)
+        return found if self.is_plain(reference.name) else found | self.methods_named(name)
 
     def _attribute_Container(self, reference: Container, name: str, value: Value, at: Place) -> Value:
         if name in reference.content:
@@ -115,10 +127,12 @@ class Attributes(LibraryCalls):
         lineage = list(self.lineage(reference.of))
         if reference.above:
             lineage = lineage[1:]
-        member = next((each.content[name] for each in lineage if name in each.content), None)
+        member = _first(lineage, name)
         if member is not None:
             bound = [self._bound(each, member, me, at) for each in member]
             found.append(join(bound) if bound else member)
+        elif not found and (asked := _first(lineage, "__getattr__")) is not None:
+            found.append(self.call(asked, Arguments((me, self.heap.constant(name))), at))
         elif not found and self._has_unseen_base(reference):
             made = self.heap.make((reference, name), Inherited, name)
             self.heap.put(made, "self", me)
@@ -177,8 +191,8 @@ class Attributes(LibraryCalls):
         self.heap.put(made, "", reference.content.get("", PLAIN))
         return self.heap.value(made)
 
-    def _attribute_Partial(self, reference: Partial, name: str, _value: Value, _at: Place) -> Value:
-        return reference.content[""] if name == "func" else PLAIN
+    def _attribute_Partial(self, reference: Partial, name: str, value: Value, at: Place) -> Value:
+        return reference.content[""] if name == "func" else self._attribute_any(reference, name, value, at)
 
     def _attribute_Pullback(self, reference: Pullback, _name: str, _value: Value, _at: Place) -> Value:
         return self.heap.value(reference)
@@ -209,3 +223,8 @@ class Attributes(LibraryCalls):
         if reference.name == "copy":
             return me
         return self.heap.container((reference, reference.name), {REST: inner})
+
+
+def _first(lineage: list[Class], name: str) -> Value | None:
+    """What the first class that binds a name holds there."""
+    return next((each.content[name] for each in lineage if name in each.content), None)

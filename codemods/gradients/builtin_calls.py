@@ -12,8 +12,10 @@ from codemods.gradients.values import (
     REST,
     Container,
     Descriptor,
+    Instance,
     Key,
     Partial,
+    ProjectModule,
     Value,
     join,
     literals,
@@ -89,8 +91,22 @@ class BuiltinCalls(ControlFlow):
             return PLAIN
         base, *rest = arguments.positional
         names = [c for c in literals(rest[0]) if isinstance(c, str)]
-        found = join(self.attribute(base, name, at) for name in names)
-        return found | join(rest[1:]) if names else Value(self.heap.levels(base))
+        if not names:
+            return self._any_attribute(base, at)
+        return join(self.attribute(base, name, at) for name in names) | join(rest[1:])
+
+    def _any_attribute(self, base: Value, at: Place) -> Value:
+        """An attribute whose name cannot be seen."""
+        found = Value(self.heap.levels(base))
+        for each in base:
+            if isinstance(each, Instance):
+                members = sorted(self.member_names(each.of) | {k for k in each.content if isinstance(k, str)})
+                found |= join(self.attribute(self.heap.value(each), name, at) for name in members)
+            elif isinstance(each, ProjectModule):
+                source = self.source(each.file)
+                bound = source.module.root.bindings if source is not None else ()
+                found |= join(self.module_attribute(each, name) for name in bound)
+        return found
 
     def _builtins_setattr(self, _name: str, arguments: Arguments, at: Place) -> Value:
         if arguments.positional:

@@ -24,7 +24,7 @@ class ControlFlow(Derivatives):
     def _flow_scan(self, arguments: Arguments, at: Place) -> Value:
         body = arguments.given(0, "f") or PLAIN
         carry = arguments.given(1, "init") or PLAIN
-        xs = self.element(arguments.given(2, "xs") or PLAIN, None)
+        xs = arguments.given(2, "xs") or PLAIN  # of which each leaf is sliced
         result = PLAIN
         for _ in range(_MOST_STEPS):
             result = self.call(body, Arguments((carry, xs)), at)
@@ -70,8 +70,9 @@ class ControlFlow(Derivatives):
         return self.call(branches, Arguments(arguments.positional[2:], arguments.rest), at)
 
     def _flow_map(self, arguments: Arguments, at: Place) -> Value:
-        inner = self.element(arguments.given(1, "xs") or PLAIN, None)
-        return self.call(arguments.given(0, "f") or PLAIN, Arguments((inner,)), at)
+        return self.call(
+            arguments.given(0, "f") or PLAIN, Arguments((arguments.given(1, "xs") or PLAIN,)), at
+        )
 
     def _linear_solve(self, name: str, arguments: Arguments, at: Place) -> Value:
         kind = table.LINEAR_SOLVES[name]

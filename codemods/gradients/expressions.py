@@ -225,7 +225,8 @@ class Expressions(Attributes):
             return self.call(method, Arguments((me, PLAIN)), at)
         if key is not None and key in reference.content:
             return reference.content[key].at(value.levels)
-        return join(reference.content.values()).at(value.levels)
+        # What cannot be indexed is held by what was: a library's pair of a model and something else.
+        return (join(reference.content.values()) | self.heap.value(reference)).at(value.levels)
 
     def _comprehension(
         self,

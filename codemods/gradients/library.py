@@ -47,10 +47,17 @@ class LibraryCalls(BuiltinCalls):
         super().__init__(project)
         self.transforms = transforms
         roots = {name.partition(".")[0] for name in transforms}
-        self.plain = table.PLAIN | roots
+        self._plain = table.PLAIN | roots
+
+    def is_plain(self, name: str) -> bool:
+        """Whether a library differentiates what it is given only where the table says so."""
+        return name.partition(".")[0] in self._plain
 
     def _call_Library(self, reference: Library, levels: Levels, arguments: Arguments, at: Place) -> Value:
         name = reference.name
+        if reference.content:  # what it was made with takes part
+            held = join(reference.content.values())
+            arguments = dataclasses.replace(arguments, extra=held | (arguments.extra or PLAIN))
         rows = self._rows(name)
         if rows:
             found = [self._transformed(name, row, arguments, at) for row in rows]
@@ -91,6 +98,8 @@ class LibraryCalls(BuiltinCalls):
     def _special_cases(self) -> dict[str, Handler]:
         return {
             "jax.ShapeDtypeStruct": self._spec,
+            "importlib.import_module": self._import,
+            "builtins.__import__": self._import,
             "haiku.without_apply_rng": self._without_apply_rng,
         }
 
@@ -252,6 +261,13 @@ class LibraryCalls(BuiltinCalls):
         function = arguments.given(0, "fun")
         return self.heap.library(name) if function is None or not self.callables(function) else function
 
+    def _import(self, _name: str, arguments: Arguments, at: Place) -> Value:
+        """A module that is imported by a name, which may be any if the name cannot be seen."""
+        names = [each for each in literals(arguments.given(0, "name") or PLAIN) if isinstance(each, str)]
+        if not names:
+            self.incomplete = True
+        return join(self.resolve(name, at.frame.source) for name in names)
+
     def _spec(self, _name: str, arguments: Arguments, at: Place) -> Value:
         dtype = arguments.given(1, "dtype") or PLAIN
         return self.heap.container((at, "spec"), {"dtype": dtype})
@@ -266,14 +282,18 @@ class LibraryCalls(BuiltinCalls):
             around |= self.extent.parameters
         result = Value(around, functions)
         if functions:
-            inner, keeps = Value(around), name.startswith(_KEEPERS)
+            keeps = name.startswith(_KEEPERS)
             for reference in Value(references=functions):
                 if keeps and isinstance(reference, Instance | Class):
                     continue  # data to these
-                result |= self.call(self.heap.value(reference), whatever(inner), at)
-            if root not in self.plain:
+                others = functions - {reference}
+                result |= self.call(self.heap.value(reference), whatever(Value(around, others)), at)
+            if not self.is_plain(name):
                 self.escape(given, at)
-        is_object = root in table.NAMED_OBJECTS or root not in self.plain or not arguments.positional
+        is_object = root in table.NAMED_OBJECTS or not self.is_plain(name) or not arguments.positional
         if is_object and "()" not in name and not name.startswith(("jax.numpy.", "numpy.", "builtins.")):
-            result |= self.heap.library(f"{name}()")
+            made = self.heap.make((name, at if functions else None), Library, f"{name}()")
+            if functions:
+                self.heap.put(made, REST, Value(references=functions))
+            result |= self.heap.value(made)
         return result

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
@@ -84,6 +85,11 @@ class Modules(ABC):
         if source.file not in self._frames:
             self._frames[source.file] = Frame(source.file, source.module.tree, source, None)
         return self._frames[source.file]
+
+    def globals(self) -> Iterator[tuple[str, str, Value]]:
+        """File, name and value of all that the modules hold at their top levels."""
+        for file, frame in self._frames.items():
+            yield from ((file, name, value) for name, value in frame.values.items())
 
     def start_round(self) -> None:
         """Evaluates everything once more, with what is known by now."""
@@ -183,7 +189,8 @@ def _source(file: str, module: Module, project: Project) -> Source:
     stem = Path(file).stem
     is_test = stem.startswith("test_") or stem.endswith("_test") or stem == "conftest"
     is_program = is_test or stem == "__main__" or file.endswith(".ipynb")
-    if not is_program and _is_run(module):
+    in_package = os.path.exists(os.path.join(os.path.dirname(file), "__init__.py"))
+    if not is_program and not in_package and _is_run(module):
         is_program = not any(
             _may_import(project.module(other), stem) for other, _ in project.others(stem, Path(file))
         )
@@ -204,14 +211,19 @@ def _may_import(module: Module | None, stem: str) -> bool:
 
 
 def _is_run(module: Module) -> bool:
-    """Whether a module does something when it is run: it has a main guard, or calls its own functions."""
+    """Whether a module does something when it is run: it has a main guard, prints, or calls its functions."""
     if "__name__" in module.uses and module.names_in_strings("__main__"):
         return True
-    return any(
-        isinstance(module.parents[use], ast.Call)
-        and module.enclosing_function(use) is None
-        and isinstance(module.statement(use), ast.Expr | ast.For | ast.Assign | ast.Assert)
-        for name, found in module.root.bindings.items()
-        if found[0].kind is BindingKind.FUNCTION
-        for use in module.references(name, module.root)
-    )
+    return any(_does_something(statement, module) for statement in module.tree.body)
+
+
+def _does_something(statement: ast.stmt, module: Module) -> bool:
+    if isinstance(statement, ast.For | ast.While | ast.With):
+        return any(_does_something(inner, module) for inner in statement.body)
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return False
+    called = statement.value.func
+    if not isinstance(called, ast.Name):
+        return False
+    found = module.bindings(called)
+    return called.id == "print" if not found else any(b.kind is BindingKind.FUNCTION for b in found)

@@ -34,30 +34,25 @@ class Reach:
     is_whole: bool = True
 
 
-def reach(modules: Modules, source: Source, sites: Iterable[ast.expr]) -> Reach:
-    """Follows the names from the call sites of one module."""
-    search = _Search(modules)
-    for site in sites:
-        search.follow(source, site)
-    search.run()
-    return search.found
-
-
 @dataclasses.dataclass(frozen=True, slots=True)
-class _Name:
+class Name:
     """A name to look for: one at the top level of a file, or an attribute wherever it is read."""
 
     text: str
     file: str | None = None
 
 
-class _Search:
-    def __init__(self, modules: Modules) -> None:
+class Search:
+    """Follows the names from the call sites of one module."""
+
+    def __init__(self, modules: Modules, source: Source, sites: Iterable[ast.expr]) -> None:
         self.modules = modules
         self.found = Reach()
-        self.names: set[_Name] = set()
-        self.waiting: list[_Name] = []
+        self.names: set[Name] = set()
+        self.waiting: list[Name] = []
         self.files: set[str] = set()
+        for site in sites:
+            self.follow(source, site)
 
     def follow(self, source: Source, node: ast.AST) -> None:
         """Takes the statement around a node, and the names under which it can be used."""
@@ -66,14 +61,21 @@ class _Search:
             return
         self.found.statements.setdefault(source.file, set()).add(statement)
         for name, is_global in _names_given(source.module, node):
-            self._add(_Name(name, source.file if is_global else None))
+            self.add(Name(name, source.file if is_global else None))
 
-    def _add(self, name: _Name) -> None:
+    def add(self, name: Name) -> None:
+        """Looks for one more name when `run` is called."""
         if name not in self.names and not (name.text.startswith("__") and name.text.endswith("__")):
             self.names.add(name)
             self.waiting.append(name)
 
-    def run(self) -> None:
+    def run(self) -> bool:
+        """Looks for the names that are waiting; whether that led to more statements."""
+        before = sum(map(len, self.found.statements.values()))
+        self._run()
+        return sum(map(len, self.found.statements.values())) > before
+
+    def _run(self) -> None:
         while self.waiting:
             name = self.waiting.pop()
             for file in self.modules.project.spelling(name.text):
@@ -83,7 +85,7 @@ class _Search:
                     return
                 self._look(name, file)
 
-    def _look(self, name: _Name, file: str) -> None:
+    def _look(self, name: Name, file: str) -> None:
         source = self.modules.source(file)
         if source is None or file.endswith(".pyi"):
             self.found.spelled.add(name.text)
@@ -107,7 +109,7 @@ class _Search:
             o.startswith(".") or has_module(o.partition(".")[0]) for o in origins
         )
 
-    def _is_use(self, use: ast.Name, name: _Name, source: Source) -> bool:
+    def _is_use(self, use: ast.Name, name: Name, source: Source) -> bool:
         """Whether a name that is read may be the one at the top level of a file, or an import of it."""
         module = source.module
         home = module.home(use.id, module.scopes[use])
@@ -120,7 +122,7 @@ class _Search:
     def _imported_as(self, name: str, source: Source) -> None:
         for node in source.module.parents:
             if isinstance(node, ast.alias) and node.name == name and node.asname:
-                self._add(_Name(node.asname, source.file))
+                self.add(Name(node.asname, source.file))
 
 
 def top_statement(module: Module, node: ast.AST) -> ast.stmt | None:

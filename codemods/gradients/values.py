@@ -265,6 +265,10 @@ class Heap:
         assert isinstance(found, kind)
         return found
 
+    def references(self, kind: type[R]) -> list[R]:
+        """All that were made of a kind, in order."""
+        return [each for each in self._made.values() if isinstance(each, kind)]
+
     def constant(self, value: object) -> Value:
         return self.value(self.make((type(value), value), Constant, value))
 

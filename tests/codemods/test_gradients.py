@@ -169,6 +169,18 @@ LEFT_ALONE = {
         "None, 3)[0][0])(X)",
         "protected",
     ),
+    "another leaf of what is scanned": (
+        "jax.grad(lambda x: lax.scan(lambda c, ab: (c, ab[0] * call(ab[1])), 0, (x, ROW))[1].sum())(ROW)",
+        "protected",
+    ),
+    "another leaf of what is mapped": (
+        "jax.grad(lambda x: lax.map(lambda ab: ab[0] * call(ab[1]), (x, ROW)).sum())(ROW)",
+        "protected",
+    ),
+    "another leaf of what is mapped by vmap": (
+        "jax.grad(lambda x: jax.vmap(lambda a, b: a * call(b))(x, ROW).sum())(ROW)",
+        "protected",
+    ),
     "another operand of a cond": (
         "jax.grad(lambda x: lax.cond(x > 0, lambda a, b: a * call(b), lambda a, b: a, x, jnp.ones(())))(X)",
         "protected",
@@ -570,6 +582,31 @@ LIBRARIES = {
         "nnx.value_and_grad(lambda a, b: a * call(b), argnums=1)(X, X)",
         "reverse",
     ),
+    "partition and combine": (
+        "equinox",
+        "class Net(eqx.Module):\n    w: jax.Array\n\n    def __call__(self, x):\n        return call(self.w * x)\n\n"
+        "moving, static = eqx.partition(Net(X), eqx.is_array)",
+        "jax.grad(lambda moving, x: eqx.combine(moving, static)(x))(moving, X)",
+        "reverse",
+    ),
+    "split and merge": (
+        "flax",
+        "class Net(nnx.Module):\n    def __init__(self):\n        self.w = nnx.Param(X)\n\n"
+        "    def __call__(self, x):\n        return call(self.w[...] * x)\n\n"
+        "graph, state = nnx.split(Net())",
+        "jax.grad(lambda state, x: nnx.merge(graph, state)(x))(state, X)",
+        "reverse",
+    ),
+    "TrainState": (
+        "flax",
+        "from flax.training.train_state import TrainState\n\n"
+        "class Net(nn.Module):\n    @nn.compact\n    def __call__(self, x):\n"
+        "        return call(self.param('w', lambda key: X) * x)\n\n"
+        "import optax\n\n"
+        "state = TrainState.create(apply_fn=Net().apply, params={'params': {'w': X}}, tx=optax.sgd(0.1))",
+        "jax.grad(lambda p: state.apply_fn(p, X))(state.params)",
+        "reverse",
+    ),
     "nnx.vjp": ("flax", "", "nnx.vjp(call, X, graph=False)", "reverse"),
     "nnx.jvp": ("flax", "", "nnx.jvp(call, (X,), (X,), graph=False)", "forward"),
     "nnx.custom_vjp": (
@@ -964,6 +1001,96 @@ PROJECTS = {
             "ops.py": "import jax\n\nclass A:\n    def _f(self, x):\n        return jax.pure_callback(abs, x, x)\n\n"
             "    def loss(self, x):\n        return self._f(x)\n",
             "train.py": "import jax\nfrom ops import A\n\na = A()\nprint(jax.grad(a.loss)(1.0))\n",
+        },
+        "reverse",
+    ),
+    "a list that a function fills": (
+        {
+            "ops.py": "import jax\nfrom hooks import register\n\n@register\ndef _call(x):\n"
+            "    return jax.pure_callback(abs, x, x)\n",
+            "hooks.py": "HOOKS = []\n\ndef register(f):\n    HOOKS.append(f)\n    return f\n",
+            "train.py": "import jax\nfrom hooks import HOOKS\n\nfor hook in HOOKS:\n    print(jax.grad(hook)(1.0))\n",
+        },
+        "reverse",
+    ),
+    "a list that is filled beside it": (
+        {
+            "ops.py": OPS.replace("call(", "_call("),
+            "hooks.py": "from ops import _call\n\nHOOKS = []\nHOOKS.append(_call)\n",
+            "train.py": "import jax, hooks\n\ndef fit(x):\n    return [jax.grad(hook)(x) for hook in hooks.HOOKS]\n",
+        },
+        "reverse",
+    ),
+    "an attribute that is read elsewhere": (
+        {
+            "ops.py": OPS.replace("call(", "_call("),
+            "main.py": "from ops import _call\nfrom trainer import Trainer\n\nTrainer(_call).fit(1.0)\n",
+            "trainer.py": "import jax\n\nclass Trainer:\n    def __init__(self, loss):\n        self.loss = loss\n\n"
+            "    def fit(self, x):\n        return jax.grad(self.loss)(x)\n",
+        },
+        "reverse",
+    ),
+    "an attribute that code out of sight may use": (
+        {
+            "ops.py": OPS.replace("call(", "_call("),
+            "main.py": "from ops import _call\nfrom trainer import Trainer\n\ntrainer = Trainer(_call)\n",
+            "trainer.py": "import jax\n\nclass Trainer:\n    def __init__(self, loss):\n        self.loss = loss\n\n"
+            "    def fit(self, x):\n        return jax.grad(self.loss)(x)\n",
+        },
+        "reverse",
+    ),
+    "a module imported by its name": (
+        {
+            "ops.py": OPS.replace("call(", "_call("),
+            "main.py": "import importlib, jax\n\nops = importlib.import_module('ops')\nprint(jax.grad(ops._call)(1.0))\n",
+        },
+        "reverse",
+    ),
+    "a module imported by a name out of sight": (
+        {
+            "ops.py": OPS.replace("call(", "_call(") + "\n_call(1.0)\n",
+            "main.py": "import importlib, jax, sys\n\nops = importlib.import_module(sys.argv[1])\n"
+            "print(jax.grad(ops._call)(1.0))\n",
+        },
+        "unknown",
+    ),
+    "a program that looks up its functions": (
+        {"ops.py": OPS + "\nimport sys\n\nprint(globals()[sys.argv[1]](1.0), call(1.0))\n"},
+        "unknown",
+    ),
+    "a parametrized test": (
+        {
+            "ops.py": OPS.replace("call(", "_call("),
+            "test_ops.py": "import jax, pytest\nfrom ops import _call\n\n@pytest.mark.parametrize('f', [_call, abs])\n"
+            "def test_grad(f):\n    assert jax.grad(f)(1.0)\n",
+        },
+        "reverse",
+    ),
+    "a namespace": (
+        {
+            "ops.py": OPS.replace("call(", "_call("),
+            "main.py": "import jax, types\nfrom ops import _call\n\nspace = types.SimpleNamespace(loss=_call)\n"
+            "print(jax.grad(space.loss)(1.0))\n",
+        },
+        "reverse",
+    ),
+    "a module in a package with a main guard": (
+        {
+            "lib/__init__.py": "",
+            "lib/ops.py": OPS + "\nif __name__ == '__main__':\n    call(1.0)\n",
+        },
+        "unknown",
+    ),
+    "a module that calls a function when it is imported": (
+        {"ops.py": OPS + "\nTABLE = call(1.0)\n"},
+        "unknown",
+    ),
+    "an attribute that is delegated": (
+        {
+            "ops.py": "import jax\n\nclass _Net:\n    def loss(self, x):\n        return jax.pure_callback(abs, x, x)\n\n"
+            "class Wrapper:\n    def __init__(self, inner):\n        self.inner = inner\n\n"
+            "    def __getattr__(self, name):\n        return getattr(self.inner, name)\n\n"
+            "print(jax.grad(Wrapper(_Net()).loss)(1.0))\n",
         },
         "reverse",
     ),
