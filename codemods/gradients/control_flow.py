@@ -6,7 +6,7 @@ import dataclasses
 from typing import Final
 
 from codemods.gradients import table
-from codemods.gradients.derivatives import Derivatives
+from codemods.gradients.derivatives import Application, Derivatives
 from codemods.gradients.frames import Arguments, Place, whatever
 from codemods.gradients.levels import Level, Levels, Mode
 from codemods.gradients.table import Transform
@@ -93,7 +93,7 @@ class ControlFlow(Derivatives):
     def _transposed(self, function: Value | None, at: Place, mode: Mode = Mode.TRANSPOSE) -> None:
         row = Transform((mode,), arguments=None)
         if function is not None and self.callables(function):
-            self.differentiate(row, function, whatever(PLAIN), None, at, at)
+            self.differentiate(Application(row, function, None, at), whatever(PLAIN), at)
 
     def _solve_root(self, arguments: Arguments, at: Place) -> Value:
         levels = self.levels_of(v for v in arguments if not self.callables(v))

@@ -18,6 +18,7 @@ from codemods.gradients.values import (
     Custom,
     Derivative,
     Inherited,
+    Keep,
     Key,
     Pullback,
     RuleSetter,
@@ -29,67 +30,84 @@ from codemods.gradients.values import (
 _MOST_NESTED: Final = 6
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Application:
+    """A transform with the function that it is applied to.
+
+    Attributes:
+      selected: the positions of the arguments that are differentiated; None for all of them.
+      root: where the transform is applied.
+    """
+
+    transform: Transform
+    function: Value
+    selected: frozenset[int] | None
+    root: Place
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Differentiated:
+    """What a function gives under a transform, as the code around the transform sees it."""
+
+    primal: Value
+    derivative: Value
+
+
 class Derivatives(Calls):
     def differentiate(
-        self,
-        transform: Transform,
-        function: Value,
-        arguments: Arguments,
-        selected: frozenset[int] | None,
-        at: Place,
-        root: Place,
-        modes: tuple[Mode, ...] | None = None,
-    ) -> Value:
-        """What a function gives under a transform, as far as the code around the transform sees it.
+        self, applied: Application, arguments: Arguments, at: Place, modes: tuple[Mode, ...] | None = None
+    ) -> Differentiated:
+        """Calls a function under a transform.
 
         Args:
-          transform: how it differentiates.
-          function: what is called, with `arguments`.
+          applied: the transform and the function.
           arguments: as the code around the transform passes them.
-          selected: the positions of the arguments that are differentiated; None for all of them.
           at: where the function is called.
-          root: where the transform is applied to it.
           modes: the levels left to apply, the outermost first.
         """
-        modes = transform.modes if modes is None else modes
-        if not modes:
-            return self.call(function, arguments, at)
+        modes = applied.transform.modes if modes is None else modes
         depth = min(self.extent.depth + 1, _MOST_NESTED)
         level = Level(depth, modes[0])
-        around = self.levels_of(arguments)
-        parameters = self.extent.parameters | ({level} if transform.parameters else NOT_AT_ALL)
+        parameters = self.extent.parameters | ({level} if applied.transform.parameters else NOT_AT_ALL)
         extent = dataclasses.replace(self.extent, depth=depth, active=True, parameters=parameters)
-        label = ast.unparse(root.node) if isinstance(root.node, ast.expr) else ""
-        with self.within(extent), self.called(Call(root, label, level)):
-            marked = _mark(arguments, selected, level)
-            result = self.differentiate(transform, function, marked, selected, at, root, modes[1:])
-        return Value(below(around | self.heap.levels(result), depth))
+        node = applied.root.node
+        label = ast.unparse(node) if isinstance(node, ast.expr) else ""
+        with self.within(extent), self.called(Call(applied.root, label, level)):
+            marked = _mark(arguments, applied.selected, level)
+            if len(modes) > 1:
+                result = self.differentiate(applied, marked, at, modes[1:]).derivative
+            else:
+                result = self.call(applied.function, marked, at)
+        levels = self.heap.levels(result)
+        primal = self.heap.kept(result, lambda each: each.depth < depth, f"outside {depth}")
+        # Of a function that does not depend on what is differentiated, all derivatives are zeros.
+        around = self.levels_of(arguments) | levels if level in levels else NOT_AT_ALL
+        return Differentiated(primal, Value(below(around, depth)))
 
     def _call_Derivative(
         self, reference: Derivative, levels: Levels, arguments: Arguments, at: Place
     ) -> Value:
         arguments = arguments.map(lambda value: value.at(levels))
-        function = reference.content[""]
-        return self.differentiate(
-            reference.transform, function, arguments, reference.arguments, at, reference.at
-        )
+        transform = reference.transform
+        applied = Application(transform, reference.content[""], reference.arguments, reference.at)
+        found = self.differentiate(applied, arguments, at)
+        if transform.with_value:
+            return self.heap.container((reference, at), {0: found.primal, 1: found.derivative})
+        if reference.with_aux:
+            aux = self.element(found.primal, 1)
+            return self.heap.container((reference, at), {0: found.derivative, 1: aux})
+        return found.derivative
 
     def _call_Pullback(self, reference: Pullback, levels: Levels, arguments: Arguments, at: Place) -> Value:
         """Evaluates once more, as the cotangents reach backward rules."""
         cotangents = self.levels_of(arguments) | levels
+        given = [value for key, value in reference.content.items() if key != ""]
         if cotangents:
             extent = dataclasses.replace(self.extent, cotangents=self.extent.cotangents | cotangents)
-            content = [v for k, v in sorted(reference.content.items(), key=lambda i: str(i[0])) if k != ""]
+            applied = Application(reference.transform, reference.content[""], None, reference.at)
             with self.within(extent):
-                self.differentiate(
-                    reference.transform,
-                    reference.content[""],
-                    Arguments(tuple(content)),
-                    None,
-                    at,
-                    reference.at,
-                )
-        return Value(cotangents | self.levels_of(v for k, v in reference.content.items() if k != ""))
+                self.differentiate(applied, Arguments(tuple(given)), at)
+        return Value(cotangents | self.levels_of(given))
 
     def _call_Custom(self, reference: Custom, levels: Levels, arguments: Arguments, at: Place) -> Value:
         arguments = arguments.map(lambda value: value.at(levels))
@@ -104,8 +122,9 @@ class Derivatives(Calls):
                 self.run_rules(reference, arguments, ruled, at)
         return Value(around | result.levels, result.references)
 
-    def kept(self, arguments: Arguments, keep: object, key: str) -> Arguments:
-        return arguments.map(lambda value: self.heap.kept(value, keep, key))  # type: ignore[arg-type]
+    def kept(self, arguments: Arguments, keep: Keep, key: str) -> Arguments:
+        """The arguments without the levels that `keep`, which `key` identifies, does not keep."""
+        return arguments.map(lambda value: self.heap.kept(value, keep, key))
 
     def run_rules(self, reference: Custom, arguments: Arguments, ruled: Levels, at: Place) -> None:
         """Evaluates the rules as the innermost transform does: under those around it."""

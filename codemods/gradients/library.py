@@ -8,6 +8,7 @@ from typing import Final
 
 from codemods.gradients import table
 from codemods.gradients.builtin_calls import BuiltinCalls, Handler
+from codemods.gradients.derivatives import Application
 from codemods.gradients.frames import OUTSIDE, Arguments, Place, whatever
 from codemods.gradients.levels import NOT_AT_ALL, Levels
 from codemods.gradients.table import Applied, Table, Transform
@@ -153,17 +154,26 @@ class LibraryCalls(BuiltinCalls):
             if given is not None:
                 numbers = frozenset(n for n in literals(given) if isinstance(n, int))
                 selected = numbers or None
-        made = self.heap.make((at, row, selected), Derivative, row, at, selected)
+        with_aux = True in literals(others.keywords.get("has_aux", PLAIN))
+        made = self.heap.make((at, row, selected), Derivative, row, at, selected, with_aux)
         self.heap.put(made, "", function)
         return self.heap.value(made)
 
     def _applied_to_rest(self, row: Transform, function: Value, others: Arguments, at: Place) -> Value:
-        return self._applied_now(row, function, dataclasses.replace(others, keywords={}), at)
+        given = dataclasses.replace(others, keywords={})
+        found = self.differentiate(Application(row, function, row.arguments, at), given, at)
+        made = self.heap.make((at, row), Pullback, row, at)
+        self.heap.put(made, "", function)
+        for index, value in enumerate((*given.positional, *([given.rest] if given.rest else []))):
+            self.heap.put(made, index, value)
+        return self.heap.container((at, row, "pair"), {0: found.primal, 1: self.heap.value(made)})
 
     def _applied_to_tuple(self, row: Transform, function: Value, others: Arguments, at: Place) -> Value:
-        values = others.positional[0] if others.positional else PLAIN
-        given = self.spread(values)
-        return self._applied_now(row, function, given, at)
+        values, *tangents = (*others.positional, PLAIN)
+        applied = Application(row, function, row.arguments, at)
+        found = self.differentiate(applied, self.spread(values), at)
+        derivative = found.derivative.at(self.levels_of(tangents))
+        return self.heap.container((at, row, "pair"), {0: found.primal, 1: derivative})
 
     def spread(self, value: Value) -> Arguments:
         """The elements of a tuple as arguments."""
@@ -173,18 +183,10 @@ class LibraryCalls(BuiltinCalls):
             return Arguments(tuple(content[key].at(value.levels) for key in content))
         return Arguments(rest=self.element(value, None))
 
-    def _applied_now(self, row: Transform, function: Value, given: Arguments, at: Place) -> Value:
-        result = self.differentiate(row, function, given, row.arguments, at, at)
-        made = self.heap.make((at, row), Pullback, row, at)
-        self.heap.put(made, "", function)
-        for index, value in enumerate((*given.positional, *([given.rest] if given.rest else []))):
-            self.heap.put(made, index, value)
-        return self.heap.container((at, row, "pair"), {0: result, 1: self.heap.value(made)})
-
     def _applied_inside(self, row: Transform, function: Value, others: Arguments, at: Place) -> Value:
         around = Value(self.levels_of(others))
         given = Arguments((around,) * 3, around, extra=around)
-        self.differentiate(row, function, given, row.arguments, at, at)
+        self.differentiate(Application(row, function, row.arguments, at), given, at)
         return Value(around.levels, self.callables(function))
 
     # Custom functions.

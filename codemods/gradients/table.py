@@ -32,6 +32,7 @@ class Transform:
       function: position and name of the parameter that takes the function; -1 for one without a position.
       arguments: the positions of the arguments that are differentiated; None for all of them.
       argnums: the position of a parameter `argnums` that says otherwise.
+      with_value: whether it gives the value in front of the derivative.
       parameters: whether what is differentiated are the parameters that the function asks its library for.
       order: position of a parameter `order` that says how often it is differentiated.
       needs: strings of which the argument `modes` must hold the first, if it is given.
@@ -44,6 +45,7 @@ class Transform:
     function: tuple[int, str] = (0, "fun")
     arguments: frozenset[int] | None = frozenset({0})
     argnums: int | None = None
+    with_value: bool = False
     parameters: bool = False
     order: int | None = None
     needs: str = ""
@@ -62,8 +64,10 @@ def _rows(prefix: str, names: str, *transforms: Transform) -> Iterator[tuple[str
     yield from ((f"{prefix}.{name}", transforms) for name in names.split())
 
 
-def _later(*modes: Mode, argnums: int | None = 1, function: str = "fun") -> Transform:
-    return Transform(modes, function=(0, function), argnums=argnums)
+def _later(
+    *modes: Mode, argnums: int | None = 1, function: str = "fun", with_value: bool = False
+) -> Transform:
+    return Transform(modes, function=(0, function), argnums=argnums, with_value=with_value)
 
 
 def _rest(mode: Mode, function: str = "fun") -> Transform:
@@ -83,7 +87,8 @@ def _model(function: str, position: int = 0) -> Transform:
 
 
 def _jax() -> Iterator[tuple[str, tuple[Transform, ...]]]:
-    yield from _rows("jax", "grad value_and_grad jacrev jacobian fwd_and_bwd", _later(_R))
+    yield from _rows("jax", "grad jacrev jacobian fwd_and_bwd", _later(_R))
+    yield from _rows("jax", "value_and_grad", _later(_R, with_value=True))
     yield from _rows("jax", "jacfwd", _later(_F))
     yield from _rows("jax", "hessian", _later(_F, _R))
     yield from _rows("jax", "vjp", _rest(_R))
@@ -97,7 +102,8 @@ def _jax() -> Iterator[tuple[str, tuple[Transform, ...]]]:
         _tuple(_R, "f", order=2, needs="rev"),
         _tuple(_F, "f", order=2, needs="fwd"),
     )
-    yield from _rows("jax.experimental.sparse", "grad value_and_grad jacrev jacobian", _later(_R))
+    yield from _rows("jax.experimental.sparse", "grad jacrev jacobian", _later(_R))
+    yield from _rows("jax.experimental.sparse", "value_and_grad", _later(_R, with_value=True))
     yield from _rows("jax.experimental.sparse", "jacfwd", _later(_F))
     yield from _rows("jax.scipy.optimize", "minimize", _inside(_R, "fun"))
     # The solvers of systems that need not be symmetric transpose the matrix, gradient or not.
@@ -105,22 +111,26 @@ def _jax() -> Iterator[tuple[str, tuple[Transform, ...]]]:
 
 
 def _neural_networks() -> Iterator[tuple[str, tuple[Transform, ...]]]:
-    yield from _rows("equinox", "filter_grad filter_value_and_grad filter_jacrev", _later(_R, argnums=None))
+    yield from _rows("equinox", "filter_grad filter_jacrev", _later(_R, argnums=None))
+    yield from _rows("equinox", "filter_value_and_grad", _later(_R, argnums=None, with_value=True))
     yield from _rows("equinox", "filter_jacfwd", _later(_F, argnums=None))
     yield from _rows("equinox", "filter_hessian", _later(_F, _R, argnums=None))
     yield from _rows("equinox", "filter_vjp", _rest(_R))
     yield from _rows("equinox", "filter_jvp", _tuple(_F, "fn"))
-    yield from _rows("flax.nnx", "grad value_and_grad", _later(_R, function="f"))
+    yield from _rows("flax.nnx", "grad", _later(_R, function="f"))
+    yield from _rows("flax.nnx", "value_and_grad", _later(_R, function="f", with_value=True))
     yield from _rows("flax.nnx", "vjp", _rest(_R, "f"))
     yield from _rows("flax.nnx", "jvp", _tuple(_F, "f"))
     linen = Transform((_R,), Applied.TO_REST, (0, "fn"), None, parameters=True)
     yield from _rows("flax.linen", "grad value_and_grad vjp", linen)
     yield from _rows("flax.linen", "jvp", dataclasses.replace(linen, modes=(_F,)))
-    yield from _rows("haiku", "grad value_and_grad", _later(_R))
+    yield from _rows("haiku", "grad", _later(_R))
+    yield from _rows("haiku", "value_and_grad", _later(_R, with_value=True))
 
 
 def _solvers() -> Iterator[tuple[str, tuple[Transform, ...]]]:
-    yield from _rows("optax", "value_and_grad_from_state", _later(_R, argnums=None, function="value_fn"))
+    from_state = _later(_R, argnums=None, function="value_fn", with_value=True)
+    yield from _rows("optax", "value_and_grad_from_state", from_state)
     yield from _rows("optax.()", "update", _inside(_R, "value_fn", _BY_NAME))
     yield from _rows("optax.second_order", "hvp hessian_diag", _of_loss("loss", _F, _R))
     yield from _rows("optax.second_order", "fisher_diag", _of_loss("negative_log_likelihood", _R))

@@ -175,11 +175,19 @@ class Partial(Reference):
 
 
 class Derivative(Reference):
-    """A function that a transform gives; `content` holds the functions under `""`."""
+    """A function that a transform gives; `content` holds the function that it is applied to under `""`.
 
-    def __init__(self, transform: Transform, at: Place, arguments: frozenset[int] | None) -> None:
+    Attributes:
+      at: where the transform is applied.
+      arguments: the positions of the arguments that are differentiated; None for all of them.
+      with_aux: whether the function gives something else beside what is differentiated.
+    """
+
+    def __init__(
+        self, transform: Transform, at: Place, arguments: frozenset[int] | None, with_aux: bool
+    ) -> None:
         super().__init__()
-        self.transform, self.at, self.arguments = transform, at, arguments
+        self.transform, self.at, self.arguments, self.with_aux = transform, at, arguments, with_aux
 
 
 class Pullback(Reference):
