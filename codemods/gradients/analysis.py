@@ -10,19 +10,19 @@ from pathlib import Path
 from typing import Final
 
 from codemods.gradients.frames import OUTSIDE, Frame, Place, Source, whatever
-from codemods.gradients.interpreter import Interpreter, Reached, TooLarge
+from codemods.gradients.interpreter import Interpreter, Reached
 from codemods.gradients.levels import NOT_AT_ALL, UNSEEN, Mode
-from codemods.gradients.modules import Call
-from codemods.gradients.reach import Name, Search, top_statement
+from codemods.gradients.modules import Call, top_statement
+from codemods.gradients.reach import Name, Search
 from codemods.gradients.table import Table
-from codemods.gradients.values import PLAIN, Class, Function, Instance, Reference, Value, join
+from codemods.gradients.values import PLAIN, Class, Instance, TooLarge, Value, join
 from codemods.gradients.verdict import Verdict
 from codemods.model import Gradient, Hop
 from codemods.names import Module, is_private
 from codemods.project import Project
 
 # Evaluating once more follows what the evaluation before has found out; most programs take two or three.
-_MOST_ROUNDS: Final = 12
+_MOST_ROUNDS: Final = 8
 
 # With these a program gets at its own functions by name.
 _LOOK_UP: Final = frozenset({"globals", "eval", "exec"})
@@ -46,6 +46,7 @@ class Analysis:
         self.source = self.interpreter.add(os.path.realpath(path), module)
         self.search = Search(self.interpreter, self.source, self.sites)
         self.reach = self.search.found
+        self.interpreter.on_the_way = self.reach.statements
         self.is_complete = True
 
     def verdicts(self) -> dict[ast.expr, Verdict]:
@@ -75,19 +76,12 @@ class Analysis:
         """Looks for the names of what has been given a function: a table, or an attribute of an object."""
         interpreter = self.interpreter
         for file, name, value in interpreter.globals():
-            if any(map(self._is_reached, interpreter.callables(value))):
+            if interpreter.that_matter(value):
                 self.search.add(Name(name, file))
         for instance in interpreter.heap.references(Instance):
             for key, value in instance.content.items():
-                if isinstance(key, str) and any(map(self._is_reached, interpreter.callables(value))):
+                if isinstance(key, str) and interpreter.that_matter(value):
                     self.search.add(Name(key))
-
-    def _is_reached(self, reference: Reference) -> bool:
-        """Whether a function or class is defined in a statement that may lead to a call site."""
-        if not isinstance(reference, Function | Class):
-            return False
-        source = reference.frame.source
-        return top_statement(source.module, reference.node) in self.reach.statements.get(source.file, ())
 
     def _until_settled(self, evaluate: Callable[[], None]) -> bool:
         heap = self.interpreter.heap

@@ -6,10 +6,11 @@ import ast
 import dataclasses
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from codemods.gradients.frames import (
+    OUTSIDE,
     Arguments,
     Extent,
     Frame,
@@ -18,10 +19,11 @@ from codemods.gradients.frames import (
     whatever,
 )
 from codemods.gradients.levels import NOT_AT_ALL, UNSEEN, Levels
-from codemods.gradients.modules import Call, Modules
+from codemods.gradients.modules import Call, Modules, top_statement
 from codemods.gradients.values import (
     PLAIN,
     REST,
+    CallSiteFunction,
     Class,
     Container,
     Custom,
@@ -33,6 +35,7 @@ from codemods.gradients.values import (
     Key,
     Method,
     Partial,
+    Pullback,
     Reference,
     Stateful,
     Value,
@@ -44,9 +47,26 @@ from codemods.names import parameters as parameters_of
 # Bounds that only generated or hostile code meets. Beyond them the sites that are not found to be
 # differentiated count as unknown.
 _DEEPEST_CALL: Final = 60
-_CONTEXTS: Final = 24
+_CONTEXTS: Final = 12
+# What may be more things than this counts as something out of sight, to which they are handed.
+_MOST_REFERENCES: Final = 24
+# Functions that lead to no call site are evaluated if they are as short as this, and this deep at most.
+_SMALL: Final = 12
+_ASIDE: Final = 3
 
-Callable_ = (Function, Method, Partial, Derivative, Custom, Class, Inherited, Stateful, Instance)
+Callable_ = (
+    Function,
+    Method,
+    Partial,
+    Derivative,
+    Custom,
+    Class,
+    Inherited,
+    Stateful,
+    Instance,
+    Pullback,
+    CallSiteFunction,
+)
 
 
 class Calls(Modules):
@@ -59,6 +79,10 @@ class Calls(Modules):
         self._done: set[object] = set()
         self._contexts: Counter[ast.AST] = Counter()
         self._joined: dict[object, tuple[Value, ...]] = {}
+        self.on_the_way: Mapping[str, set[ast.stmt]] = {}
+        self._matters: set[Reference] = set()
+        self._does_not: dict[Reference, int] = {}
+        self._tops: dict[ast.AST, ast.stmt | None] = {}
         self._escaped: set[tuple[Reference, Levels, Extent]] = set()
 
     @abstractmethod
@@ -90,10 +114,56 @@ class Calls(Modules):
         """What code out of sight gives, which may call, differentiate and keep what it is given."""
         given = join(arguments)
         self.escape(given, at)
-        return Value(function.levels | self.levels_of(arguments), self.callables(given))
+        return Value(function.levels | self.levels_of(arguments), self.that_matter(given))
 
     def levels_of(self, values: Iterable[Value]) -> Levels:
         return self.heap.levels(join(values))
+
+    def matters(self, reference: Reference) -> bool:
+        """Whether a function or object may lead to a call site, by its own code or by what it holds."""
+        if reference in self._matters:
+            return True
+        if self._does_not.get(reference) == self.heap.version:
+            return False
+        if self._leads_to_site(reference):
+            self._matters.add(reference)
+            return True
+        self._does_not[reference] = self.heap.version
+        return False
+
+    def _leads_to_site(self, reference: Reference) -> bool:
+        seen: set[Reference | Frame] = {reference}
+        waiting: list[Reference | Frame] = [reference]
+        while waiting:
+            each = waiting.pop()
+            if isinstance(each, Frame):
+                inner, around = each.captured, each.parent
+            else:
+                if each in self._matters or self._is_on_the_way(each):
+                    return True
+                inner = {str(key): value for key, value in each.content.items()}
+                around = each.frame if isinstance(each, Function | Class) else None
+            found: set[Reference | Frame] = {r for value in inner.values() for r in value.references}
+            if isinstance(each, Instance):
+                found.add(each.of)
+            if around is not None and not around.is_module:
+                found.add(around)
+            waiting += found - seen
+            seen |= found
+        return False
+
+    def _is_on_the_way(self, reference: Reference) -> bool:
+        """Whether something is a call site, or defined in a statement that may lead to one."""
+        if not isinstance(reference, Function | Class):
+            return isinstance(reference, CallSiteFunction)
+        source = reference.frame.source
+        if reference.node not in self._tops:
+            self._tops[reference.node] = top_statement(source.module, reference.node)
+        return self._tops[reference.node] in self.on_the_way.get(source.file, ())
+
+    def that_matter(self, value: Value) -> frozenset[Reference]:
+        """The functions and objects that a value may be or hold, and that may lead to a call site."""
+        return frozenset(each for each in self.callables(value) if self.matters(each))
 
     def callables(self, value: Value) -> frozenset[Reference]:
         """The functions and objects that a value may be or hold."""
@@ -101,7 +171,7 @@ class Calls(Modules):
         waiting, seen = list(value.references), set(value.references)
         while waiting:
             reference = waiting.pop()
-            if isinstance(reference, Callable_) or hasattr(reference, "node"):
+            if isinstance(reference, Callable_):
                 found.add(reference)
             elif isinstance(reference, Container | Descriptor):
                 new = join(reference.content.values()).references - seen
@@ -109,9 +179,17 @@ class Calls(Modules):
                 waiting += new
         return frozenset(found)
 
+    def limited(self, value: Value, at: Place) -> Value:
+        """The value, if it is not too many things at once; else all of them that matter are called here."""
+        if len(value.references) <= _MOST_REFERENCES:
+            return value
+        with self.within(dataclasses.replace(OUTSIDE, active=True)):
+            self.escape(value, at)
+        return Value(self.heap.levels(value) | {UNSEEN})
+
     def escape(self, value: Value, at: Place, levels: Levels = frozenset({UNSEEN})) -> None:
         """Hands functions to code out of sight, which calls them with values of unknown levels."""
-        for reference in Value(references=self.callables(value)):
+        for reference in Value(references=self.that_matter(value)):
             mark = (reference, levels, self.extent)
             if mark in self._escaped:
                 continue
@@ -135,6 +213,8 @@ class Calls(Modules):
     # Functions.
 
     def _call_Function(self, reference: Function, _levels: Levels, arguments: Arguments, at: Place) -> Value:
+        if not self._is_worth_it(reference, arguments):
+            return Value(self.levels_of(arguments))
         bound = self._bind(reference, arguments, at)
         key: object = (reference, tuple(bound.values()), self.extent)
         if key not in self.results:
@@ -143,6 +223,13 @@ class Calls(Modules):
             else:
                 self._contexts[reference.node] += 1
         return self._run(reference, key, bound, at)
+
+    def _is_worth_it(self, reference: Function, arguments: Arguments) -> bool:
+        """Whether to evaluate a function: one that leads to no call site only for what it stops."""
+        if self.matters(reference) or any(map(self.matters, join(arguments).references)):
+            return True
+        small = isinstance(reference.node, ast.Lambda) or len(reference.node.body) <= _SMALL
+        return small and sum(not call.matters for call in self.calls) < _ASIDE
 
     def _in_one_context(
         self, reference: Function, bound: dict[str, Value]
@@ -163,6 +250,7 @@ class Calls(Modules):
         if len(self.calls) > _DEEPEST_CALL:
             self.incomplete = True
             return PLAIN
+        self.heap.spend()
         self._done.add(key)
         outer = reference.frame
         if key not in self.frames:
@@ -171,7 +259,7 @@ class Calls(Modules):
         frame.restart()
         for name, value in bound.items():
             frame.bind(name, value, self.heap)
-        with self.called(Call(at, function_name(reference.node))):
+        with self.called(Call(at, function_name(reference.node), matters=self.matters(reference))):
             self.run_body(reference.node, frame)
         before = self.results.get(key, PLAIN)
         self.results[key] = before | frame.returned

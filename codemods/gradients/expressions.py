@@ -42,8 +42,7 @@ class Expressions(Attributes):
         if node in self.site_nodes:
             return self.heap.value(self.heap.make(node, CallSiteFunction, node))
         handler = getattr(self, f"_of_{type(node).__name__}", self._of_any)
-        found: Value = handler(node, frame)
-        return found
+        return self.limited(handler(node, frame), Place(frame, node))
 
     def _of_any(self, node: ast.expr, frame: Frame) -> Value:
         inner = [self.value(c, frame) for c in ast.iter_child_nodes(node) if isinstance(c, ast.expr)]

@@ -29,12 +29,7 @@ from codemods.gradients.values import (
 from codemods.names import FunctionNode, ScopeKind
 from codemods.project import Project
 
-_MOST_STATEMENTS: Final = 200_000
 _MOST_PASSES: Final = 8
-
-
-class TooLarge(Exception):
-    """The program takes more steps than are worth it."""
 
 
 @dataclasses.dataclass(eq=False, slots=True)
@@ -63,7 +58,6 @@ class Interpreter(Expressions):
         self.site_nodes = sites
         self.reached: dict[ast.expr, Reached] = {}
         self.owners: dict[str, list[Value]] = {}
-        self._steps = 0
 
     # Call sites.
 
@@ -142,9 +136,7 @@ class Interpreter(Expressions):
         return all(self.run_statement(statement, frame) for statement in statements)
 
     def run_statement(self, statement: ast.stmt, frame: Frame) -> bool:
-        self._steps += 1
-        if self._steps > _MOST_STATEMENTS:
-            raise TooLarge
+        self.heap.spend()
         handler = getattr(self, f"_run_{type(statement).__name__}", None)
         if handler is None:
             return True

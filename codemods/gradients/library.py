@@ -32,6 +32,8 @@ from codemods.project import Project
 
 _ABSTRACT: Final = ("eval_shape", "filter_eval_shape")
 
+_GIVES_ARRAYS: Final = ("jax.numpy.", "jax.lax.", "jax.random.", "jax.nn.", "jax.scipy.", "numpy.", "math.")
+_PASSES_FUNCTIONS: Final = ("functools.", "itertools.", "pytest.", "unittest.", "hypothesis.")
 _KEEPERS: Final = (
     *(
         f"{name}."
@@ -48,6 +50,7 @@ class LibraryCalls(BuiltinCalls):
         super().__init__(project)
         self.transforms = transforms
         roots = {name.partition(".")[0] for name in transforms}
+        self._called: set[object] = set()
         self._plain = table.PLAIN | roots
 
     def is_plain(self, name: str) -> bool:
@@ -99,6 +102,9 @@ class LibraryCalls(BuiltinCalls):
     def _special_cases(self) -> dict[str, Handler]:
         return {
             "jax.ShapeDtypeStruct": self._spec,
+            "jax.tree.map": self._tree_map,
+            "jax.tree_util.tree_map": self._tree_map,
+            "jax.tree_map": self._tree_map,
             "importlib.import_module": self._import,
             "builtins.__import__": self._import,
             "haiku.without_apply_rng": self._without_apply_rng,
@@ -263,6 +269,14 @@ class LibraryCalls(BuiltinCalls):
         function = arguments.given(0, "fun")
         return self.heap.library(name) if function is None or not self.callables(function) else function
 
+    def _tree_map(self, _name: str, arguments: Arguments, at: Place) -> Value:
+        """The first tree, with leaves as differentiated as what the function gives for those of all trees."""
+        function, *trees = (*arguments.positional, PLAIN)
+        leaves = [Value(self.heap.levels(tree)) for tree in trees[: len(arguments.positional) - 1]]
+        levels = self.heap.levels(self.call(function, Arguments(tuple(leaves), arguments.rest), at))
+        first = self.heap.kept(trees[0], lambda level: level in levels, levels)
+        return first.at(levels - self.heap.levels(first))
+
     def _import(self, _name: str, arguments: Arguments, at: Place) -> Value:
         """A module that is imported by a name, which may be any if the name cannot be seen."""
         names = [each for each in literals(arguments.given(0, "name") or PLAIN) if isinstance(each, str)]
@@ -278,18 +292,22 @@ class LibraryCalls(BuiltinCalls):
         """A call that does nothing special: it may call functions that it is given, and return them."""
         root = name.partition(".")[0]
         given = join(arguments)
-        functions = self.callables(given)
+        functions = self.that_matter(given)
         around = levels | self.heap.levels(given)
         if root in table.GIVES_PARAMETERS:
             around |= self.extent.parameters
-        result = Value(around, functions)
-        if functions:
-            keeps = name.startswith(_KEEPERS)
+        result = Value(around, frozenset() if name.startswith(_GIVES_ARRAYS) else functions)
+        mark = (name, given, self.extent)
+        if functions and mark not in self._called:
+            self._called.add(mark)
+            keeps, passes = name.startswith(_KEEPERS), name.startswith(_PASSES_FUNCTIONS)
             for reference in Value(references=functions):
                 if keeps and isinstance(reference, Instance | Class):
                     continue  # data to these
-                others = functions - {reference}
-                result |= self.call(self.heap.value(reference), whatever(Value(around, others)), at)
+                others = functions - {reference} if passes else frozenset()
+                found = self.call(self.heap.value(reference), whatever(Value(around, others)), at)
+                result |= Value(found.levels, self.that_matter(found))
+            self._called.discard(mark)
             if not self.is_plain(name):
                 self.escape(given, at)
         is_object = root in table.NAMED_OBJECTS or not self.is_plain(name) or not arguments.positional

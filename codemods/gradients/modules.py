@@ -24,10 +24,16 @@ _IMPORTERS: Final = frozenset(
 
 
 class Call:
-    """A function that is being evaluated: where it is called, and the level if it is differentiated here."""
+    """A function that is being evaluated.
 
-    def __init__(self, at: Place, label: str, level: Level | None = None) -> None:
-        self.at, self.label, self.level = at, label, level
+    Attributes:
+      at: where it is called.
+      level: the level at which it is differentiated here.
+      matters: whether it may lead to a call site.
+    """
+
+    def __init__(self, at: Place, label: str, level: Level | None = None, matters: bool = True) -> None:
+        self.at, self.label, self.level, self.matters = at, label, level, matters
 
 
 class Modules(ABC):
@@ -227,3 +233,13 @@ def _does_something(statement: ast.stmt, module: Module) -> bool:
         return False
     found = module.bindings(called)
     return called.id == "print" if not found else any(b.kind is BindingKind.FUNCTION for b in found)
+
+
+def top_statement(module: Module, node: ast.AST) -> ast.stmt | None:
+    """The statement at the top level of the module that holds a node."""
+    parents = module.parents
+    while node in parents:
+        if isinstance(parents[node], ast.Module):
+            return node if isinstance(node, ast.stmt) else None
+        node = parents[node]
+    return None

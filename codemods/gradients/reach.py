@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from codemods.gradients.frames import Source
-from codemods.gradients.modules import Modules
+from codemods.gradients.modules import Modules, top_statement
 from codemods.names import Module
 
-_MOST_FILES: Final = 300
-_MOST_NAMES: Final = 2000
+_MOST_FILES: Final = 100
+_MOST_NAMES: Final = 500
 
 
 @dataclasses.dataclass(eq=False, slots=True)
@@ -51,6 +51,7 @@ class Search:
         self.names: set[Name] = set()
         self.waiting: list[Name] = []
         self.files: set[str] = set()
+        self.own = source.file
         for site in sites:
             self.follow(source, site)
 
@@ -78,7 +79,8 @@ class Search:
     def _run(self) -> None:
         while self.waiting:
             name = self.waiting.pop()
-            for file in self.modules.project.spelling(name.text):
+            # The module itself may come from standard input, and be no file of the project.
+            for file in sorted({self.own, *self.modules.project.spelling(name.text)}):
                 self.files.add(file)
                 if len(self.files) > _MOST_FILES or len(self.names) > _MOST_NAMES:
                     self.found.is_whole = False
@@ -123,16 +125,6 @@ class Search:
         for node in source.module.parents:
             if isinstance(node, ast.alias) and node.name == name and node.asname:
                 self.add(Name(node.asname, source.file))
-
-
-def top_statement(module: Module, node: ast.AST) -> ast.stmt | None:
-    """The statement at the top level of the module that holds a node."""
-    parents = module.parents
-    while node in parents:
-        if isinstance(parents[node], ast.Module):
-            return node if isinstance(node, ast.stmt) else None
-        node = parents[node]
-    return None
 
 
 def _names_given(module: Module, node: ast.AST) -> Iterator[tuple[str, bool]]:

@@ -253,15 +253,40 @@ def literal_key(value: Value) -> Key | None:
 R = TypeVar("R", bound=Reference)
 
 
+# Some seconds of steps, after which what has not been found to be differentiated counts as unknown.
+_MOST_WORK: Final = 25_000
+# More than this is not copied to be without some levels; it counts as if it still had them.
+_MOST_COPIED: Final = 100
+
+
+class TooLarge(Exception):
+    """The program takes more steps than are worth it."""
+
+
 class Heap:
     """All references, and whether any has changed."""
 
     def __init__(self) -> None:
-        self.changed = False
+        self.version = 0
+        self.work = 0
+        self._changed = False
+        self._levels: dict[frozenset[Reference], Levels] = {}
         self._numbers = itertools.count()
         self._made: dict[Hashable, Reference] = {}
         self._copies: dict[Hashable, Reference] = {}
         self._copying: set[Reference] = set()
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything has gained content since this was last set to False."""
+        return self._changed
+
+    @changed.setter
+    def changed(self, value: bool) -> None:
+        self._changed = value
+        if value:
+            self.version += 1
+            self._levels.clear()
 
     def make(self, key: Hashable, kind: type[R], *arguments: object) -> R:
         """The reference with this key, which includes `kind`; `arguments` make it the first time."""
@@ -303,15 +328,13 @@ class Heap:
 
     def levels(self, value: Value) -> Levels:
         """The levels of a value with all that it holds."""
-        found, seen = value.levels, set(value.references)
-        waiting = list(seen)
-        while waiting:
-            for inner in waiting.pop().content.values():
-                found |= inner.levels
-                new = inner.references - seen
-                seen |= new
-                waiting += new
-        return found
+        if not value.references:
+            return value.levels
+        held = self._levels.get(value.references)
+        if held is None:
+            self.spend()
+            held = self._levels[value.references] = _levels_held(value.references)
+        return value.levels | held
 
     def kept(self, value: Value, keep: Keep, key: Hashable) -> Value:
         """The value without the levels that `keep`, which `key` identifies, does not keep.
@@ -319,11 +342,25 @@ class Heap:
         What it refers to is copied where it holds such levels.
         """
         levels = frozenset(level for level in value.levels if keep(level))
-        if all(keep(level) for level in self.levels(Value(NOT_AT_ALL, value.references))):
+        held = self.levels(Value(NOT_AT_ALL, value.references))
+        if all(map(keep, held)):
             return Value(levels, value.references)
+        if len(_within(value.references)) > _MOST_COPIED:
+            return Value(levels | held, value.references)
         return Value(levels, frozenset(self._copy(each, keep, key) for each in value))
 
+    def spend(self) -> None:
+        """Counts one step, of those whose number is bounded.
+
+        Raises:
+          TooLarge: that was too many.
+        """
+        self.work += 1
+        if self.work > _MOST_WORK:
+            raise TooLarge
+
     def _copy(self, reference: Reference, keep: Keep, key: Hashable) -> Reference:
+        self.spend()
         if all(keep(level) for level in self.levels(Value(NOT_AT_ALL, frozenset({reference})))):
             return reference
         original, without = reference.original or (reference, frozenset())
@@ -340,3 +377,22 @@ class Heap:
                 self.put(copied, each, self.kept(value, keep, key))
             self._copying.discard(copied)
         return copied
+
+
+def _levels_held(references: frozenset[Reference]) -> Levels:
+    found: set[Level] = set()
+    for reference in _within(references):
+        for inner in reference.content.values():
+            found |= inner.levels
+    return frozenset(found)
+
+
+def _within(references: frozenset[Reference]) -> set[Reference]:
+    """References with all that they hold."""
+    seen, waiting = set(references), list(references)
+    while waiting:
+        for inner in waiting.pop().content.values():
+            new = inner.references - seen
+            seen |= new
+            waiting += new
+    return seen
