@@ -81,9 +81,7 @@ def option(*names: str, group: str, **kwargs: Any) -> Callable[[Function], Funct
     return click.option(*names, cls=Option, group=group, **kwargs)
 
 
-def _transforms(
-    _ctx: click.Context, _parameter: click.Parameter, rows: tuple[str, ...]
-) -> tuple[str, ...]:
+def _transforms(_ctx: click.Context, _parameter: click.Parameter, rows: tuple[str, ...]) -> tuple[str, ...]:
     if rows:
         from codemods.gradients.table import extended
 

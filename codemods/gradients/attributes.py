@@ -36,6 +36,7 @@ from codemods.gradients.values import (
 )
 
 _FILLING: Final = frozenset("append add extend insert update setdefault appendleft".split())
+_MOVING: Final = frozenset("insert appendleft pop popleft remove sort reverse rotate".split())
 _SAME_FUNCTION: Final = frozenset({"__wrapped__", "lower", "trace", "func", "fun", "__call__", "__func__"})
 
 _HAS_OWN: Final = (Library, ProjectModule, Instance, Container)
@@ -205,9 +206,11 @@ class Attributes(LibraryCalls):
         self, reference: ContainerMethod, _levels: object, arguments: Arguments, at: Place
     ) -> Value:
         me = reference.content["self"]
-        if reference.name in _FILLING:
+        if reference.name in _FILLING | _MOVING:
             given = join(arguments)
             for each in me:
+                if reference.name in _MOVING:
+                    self.heap.put(each, REST, join(each.content.values()))
                 inner = self.element(given, None) if reference.name in ("extend", "update") else given
                 self.heap.put(each, REST, inner)
         if reference.name in ("get", "pop", "setdefault") and arguments.positional:

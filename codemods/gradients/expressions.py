@@ -213,7 +213,7 @@ class Expressions(Attributes):
         content = container.content
         if key in content and not (isinstance(key, int) and key < 0):
             return content[key] | content.get(REST, PLAIN)
-        if key is not None and not isinstance(key, int):
+        if isinstance(key, str) or (isinstance(key, int) and key >= 0 and REST in content):
             return content.get(REST, PLAIN)
         return join(content.values())
 

@@ -20,6 +20,7 @@ from codemods.gradients.values import (
     Container,
     Custom,
     Derivative,
+    Function,
     Instance,
     Library,
     Pullback,
@@ -163,6 +164,10 @@ class LibraryCalls(BuiltinCalls):
         with_aux = True in literals(others.keywords.get("has_aux", PLAIN))
         made = self.heap.make((at, row, selected), Derivative, row, at, selected, with_aux)
         self.heap.put(made, "", function)
+        # Whoever calls it may be out of sight, but is sure to differentiate the arguments that are selected.
+        count = max(_count(function), *(index + 1 for index in selected or ()), 0)
+        whatever_else = Arguments((PLAIN,) * count, PLAIN, extra=PLAIN)
+        self.differentiate(Application(row, function, selected, at), whatever_else, at)
         return self.heap.value(made)
 
     def _applied_to_rest(self, row: Transform, function: Value, others: Arguments, at: Place) -> Value:
@@ -317,3 +322,9 @@ class LibraryCalls(BuiltinCalls):
                 self.heap.put(made, REST, Value(references=functions))
             result |= self.heap.value(made)
         return result
+
+
+def _count(function: Value) -> int:
+    """How many positional parameters a function has."""
+    found = [each.node.args for each in function if isinstance(each, Function)]
+    return max((len(args.posonlyargs) + len(args.args) for args in found), default=0)
