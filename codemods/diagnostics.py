@@ -52,6 +52,9 @@ CODES: Final[dict[str, str]] = {
     "BC209": "code that must change is nested too deeply",
     "BC210": "`io_callback` is ordered, or may be",
     "BC211": "`io_callback` is used as a value",
+    # Gradients.
+    "BC301": "the call is differentiated, and has no derivative",
+    "BC302": "code out of sight may differentiate the call",
 }
 
 PLAIN: Final = "BC000"

@@ -5,15 +5,16 @@ from __future__ import annotations
 import ast
 import dataclasses
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
-from codemods import apis, names, nesting, patches, sites
+from codemods import apis, gradients, names, nesting, patches, sites
 from codemods.apis import Api
 from codemods.callbacks import Planner
 from codemods.definitions import Definitions
 from codemods.exports import Exports
-from codemods.model import Diagnostic, FileResult, Note, Options, SiteResult, Status
+from codemods.gradients import Verdict
+from codemods.model import Diagnostic, FileResult, Gradient, Hop, Note, Options, SiteResult, Status
 from codemods.names import Module
 from codemods.overrides import Overrides
 from codemods.plans import ModulePlan, SitePlan
@@ -65,12 +66,15 @@ def _migrate(source: SourceFile, project: Project, options: Options, left: Colle
         if not planner.silence(plan, suppressions):
             break
     selection, units = Selection(options), _units(plan)
+    verdicts = _verdicts(source, module, project, found, options)
     results = tuple(
-        _result(source, site, unit, selection) for site, unit in zip(plan.sites, units, strict=True)
+        _result(source, site, unit, selection, verdicts[site.site])
+        for site, unit in zip(plan.sites, units, strict=True)
     )
     notes = [_mention(source, mention) for mention in mentions]
     for api in wanted:
         notes += _bypassed(api, source, project, results)
+    notes += _of_gradients(results, plan, verdicts, suppressions, project)
     unused = Diagnostic("BC005", "This comment suppresses nothing.", "Remove it.")
     notes += [_note(source, line, column, unused) for line, column in suppressions.unused()]
     notes += [_note_at(source, node, diagnostic) for node, diagnostic in plan.remarks]
@@ -213,7 +217,47 @@ def _units(plan: ModulePlan) -> list[int | None]:
     return [first.setdefault(node, index) if node else None for index, node in enumerate(definitions)]
 
 
-def _result(source: SourceFile, plan: SitePlan, unit: int | None, selection: Selection) -> SiteResult:
+def _verdicts(
+    source: SourceFile, module: Module, project: Project, found: Sequence[sites.Site], options: Options
+) -> dict[sites.Site, Verdict]:
+    """What is known of the gradients of each call site, with places as the user knows them."""
+    verdicts = gradients.verdicts(module, source.path, project, found, options)
+    return {
+        site: dataclasses.replace(verdict, hops=tuple(_hop(source, hop) for hop in verdict.hops))
+        for site, verdict in verdicts.items()
+    }
+
+
+def _hop(source: SourceFile, hop: Hop) -> Hop:
+    if hop.path != source.path:
+        return hop
+    place = source.position(hop.line, 1)
+    return dataclasses.replace(hop, line=place.line, cell=place.cell)
+
+
+def _of_gradients(
+    results: Sequence[SiteResult],
+    plan: ModulePlan,
+    verdicts: Mapping[sites.Site, Verdict],
+    suppressions: Suppressions,
+    project: Project,
+) -> Iterator[Note]:
+    """A note for each migrated call that is differentiated without having a derivative, or may be.
+
+    In a project that differentiates nothing, what others may do is not worth a note on each call.
+    """
+    for result, site in zip(results, plan.sites, strict=True):
+        verdict = verdicts[site.site]
+        diagnostic, migrated = verdict.diagnostic, site.status in (Status.REWRITTEN, Status.ADAPTED)
+        if verdict.gradient is Gradient.UNKNOWN and not gradients.are_taken(project):
+            continue
+        if migrated and diagnostic and not suppressions.covers_code(site.site.node, diagnostic.code):
+            yield Note(result.line, result.column, diagnostic, result.cell, verdict.hops)
+
+
+def _result(
+    source: SourceFile, plan: SitePlan, unit: int | None, selection: Selection, verdict: Verdict
+) -> SiteResult:
     site = plan.site
     node = site.call if isinstance(site, sites.CallSite) else site.node
     if isinstance(site, sites.ValueUse | sites.Unresolved):
@@ -230,10 +274,12 @@ def _result(source: SourceFile, plan: SitePlan, unit: int | None, selection: Sel
         _callback(site),
         plan.status,
         _reworded(source, plan.diagnostic) if plan.diagnostic and is_said else None,
+        verdict.gradient,
         unit=unit,
         api=site.api.name,
         end_column=end.column,
         cell=start.cell,
+        gradient_path=verdict.hops,
     )
 
 

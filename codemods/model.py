@@ -12,6 +12,7 @@ from codemods.apis import DEFAULT, Name
 
 Target = Literal["bufcb", "jax"]
 Arrays = Literal["auto", "numpy", "jax"]
+Gradients = Literal["auto", "always", "never"]
 
 # The size of the largest file to be analysed, in bytes, of which each takes some hundred in memory.
 LARGEST: Final = 4_000_000
@@ -53,6 +54,9 @@ class Options:
       apis: the names of the APIs to migrate.
       select: codes, or their beginnings, of the outcomes to accept; empty for all of them.
       ignore: codes, or their beginnings, of the outcomes not to accept.
+      gradients: `auto` tells which call sites are differentiated, `always` takes those for differentiated
+        of which that cannot be told, `never` looks at none.
+      gradient_transform: more functions that differentiate, as `NAME` or `NAME=KNOWN`.
     """
 
     target: Target = "bufcb"
@@ -64,6 +68,8 @@ class Options:
     apis: tuple[Name, ...] = DEFAULT
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    gradients: Gradients = "auto"
+    gradient_transform: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -92,6 +98,20 @@ def listed(names: Sequence[str]) -> str:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Hop:
+    """One step of the way from a transform to a call site: a line, and the function that it stands in.
+
+    Attributes:
+      cell: as in `SiteResult`.
+    """
+
+    path: Path
+    line: int
+    name: str
+    cell: int | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class SiteResult:
     """The outcome for one call site of the original file.
 
@@ -106,6 +126,7 @@ class SiteResult:
       cell: the 1-based number of a notebook's cell among all its cells; None in other files.
       unit: the index of the file's first call site with the same callback; None where that is out of
         sight. Such sites are decided on together.
+      gradient_path: the way on which differentiation reaches the site, or may reach it.
     """
 
     line: int
@@ -119,16 +140,22 @@ class SiteResult:
     cell: int | None = None
     unit: int | None = None
     end_column: int | None = None
+    gradient_path: tuple[Hop, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Note:
-    """A remark about a place that is no call site, such as an unused suppression; as in `SiteResult`."""
+    """A remark beside what became of the call sites, such as an unused suppression; as in `SiteResult`.
+
+    Attributes:
+      hops: the way to the place that the remark is about.
+    """
 
     line: int
     column: int
     diagnostic: Diagnostic
     cell: int | None = None
+    hops: tuple[Hop, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

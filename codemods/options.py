@@ -81,6 +81,17 @@ def option(*names: str, group: str, **kwargs: Any) -> Callable[[Function], Funct
     return click.option(*names, cls=Option, group=group, **kwargs)
 
 
+def _transforms(_ctx: click.Context, _parameter: click.Parameter, rows: tuple[str, ...]) -> tuple[str, ...]:
+    if rows:
+        from codemods.gradients.table import extended
+
+        try:
+            extended(rows)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from None
+    return rows
+
+
 def _dotted(_ctx: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     for value in values:
         if not all(part.isidentifier() for part in value.split(".")):
@@ -362,6 +373,25 @@ def migration_options(function: Function) -> Function:
                 callback=_dotted,
                 group=group,
                 help="A dotted name that stands for the jax module, such as self._jax. May be repeated.",
+            ),
+            option(
+                "--gradients",
+                type=click.Choice(("auto", "always", "never")),
+                default="auto",
+                show_default=True,
+                group="Gradients",
+                help="Which calls count as differentiated. auto: those that a transform such as jax.grad "
+                "reaches, as far as the project shows. always: those that code out of sight may reach, too. "
+                "never: none; nothing is analysed.",
+            ),
+            option(
+                "--gradient-transform",
+                metavar="NAME[=KNOWN]",
+                multiple=True,
+                callback=_transforms,
+                group="Gradients",
+                help="A dotted name that differentiates the functions that it is given, in reverse mode, or "
+                "as a known transform does: mylib.grad=jax.grad. May be repeated.",
             ),
             option(
                 "--select",

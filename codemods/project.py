@@ -142,6 +142,10 @@ class Project:
             self._modules.clear()
             self._sources.clear()
 
+    def spelling(self, name: str) -> list[str]:
+        """The files that spell `name`, notebooks and stubs included."""
+        return sorted(self._spelling(name))
+
     def has_module(self, name: str) -> bool:
         """Whether a file or folder of the project may be what `import name` finds."""
         return name in self._module_names

@@ -50,6 +50,10 @@ def _site_object(site: SiteResult) -> dict[str, Any]:
         "status": site.status.value,
         **_diagnostic_object(site.diagnostic),
         "gradient": site.gradient.value,
+        "gradient_path": [
+            {"path": str(hop.path), "cell": hop.cell, "line": hop.line, "name": hop.name}
+            for hop in site.gradient_path
+        ],
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codemods.model import Diagnostic, FileResult, Note, SiteResult, Status
+from codemods.model import Diagnostic, FileResult, Hop, Note, SiteResult, Status
 from codemods.report.entries import subject
 from codemods.report.run import Run, summary
 
@@ -32,7 +32,8 @@ def diagnostics(run: Run) -> Iterator[str]:
         remarks.sort(key=lambda remark: (remark[0].cell or 0, remark[0].line, remark[0].column))
         source = _source(file) if remarks else None
         for place, diagnostic in remarks:
-            yield _entry(file.path, source, place, f"{diagnostic.code} {diagnostic.message}")
+            entry = _entry(file.path, source, place, f"{diagnostic.code} {diagnostic.message}")
+            yield "\n".join((entry, *map(_step, place.hops if isinstance(place, Note) else ())))
 
 
 def findings(run: Run) -> Iterator[str]:
@@ -56,6 +57,11 @@ def _entry(path: Path, source: SourceFile | None, place: SiteResult | Note, text
     entry = f"{path}:{cell}{place.line}:{place.column}: {text}"
     excerpt = source.excerpt(place.line, place.cell) if source is not None else None
     return entry if excerpt is None else f"{entry}\n    {excerpt.strip()}"
+
+
+def _step(hop: Hop) -> str:
+    cell = "" if hop.cell is None else f"cell {hop.cell}:"
+    return f"      {hop.path}:{cell}{hop.line}: {hop.name}"
 
 
 def _source(file: FileResult) -> SourceFile | None:

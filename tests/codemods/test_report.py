@@ -51,6 +51,7 @@ def test_json_is_one_versioned_object_with_the_documented_keys():
                         "code": None,
                         "message": "",
                         "gradient": "unknown",
+                        "gradient_path": [],
                     },
                     {
                         "cell": None,
@@ -62,6 +63,7 @@ def test_json_is_one_versioned_object_with_the_documented_keys():
                         "code": "BC103",
                         "message": "It uses JAX. Use NumPy.",
                         "gradient": "unknown",
+                        "gradient_path": [],
                     },
                 ],
                 "notes": [

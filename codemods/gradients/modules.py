@@ -1,0 +1,245 @@
+"""The modules of the project as the analysis sees them: what a name of one stands for."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from codemods.gradients.frames import OUTSIDE, Extent, Frame, Place, Source
+from codemods.gradients.levels import Level
+from codemods.gradients.values import PLAIN, Heap, ProjectModule, Value, join
+from codemods.names import Binding, BindingKind, Module
+from codemods.project import Project
+
+_BUILTINS: Final = frozenset(dir(builtins))
+_IMPORTERS: Final = frozenset(
+    {"import_module", "__import__", "run_path", "run_module", "spec_from_file_location"}
+)
+
+
+class Call:
+    """A function that is being evaluated.
+
+    Attributes:
+      at: where it is called.
+      level: the level at which it is differentiated here.
+      matters: whether it may lead to a call site.
+    """
+
+    def __init__(self, at: Place, label: str, level: Level | None = None, matters: bool = True) -> None:
+        self.at, self.label, self.level, self.matters = at, label, level, matters
+
+
+class Modules(ABC):
+    """Evaluates the top level of a module as far as its names are asked for."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.heap = Heap()
+        self.extent = OUTSIDE
+        self.calls: list[Call] = []
+        self.incomplete = False
+        self._sources: dict[str, Source | None] = {}
+        self._frames: dict[str, Frame] = {}
+        self._started: set[ast.stmt] = set()
+        self._resolved: dict[tuple[str, str], list[str]] = {}
+
+    @abstractmethod
+    def run_statement(self, statement: ast.stmt, frame: Frame) -> bool:
+        """Evaluates a statement; whether the next one may run."""
+
+    @abstractmethod
+    def attribute(self, value: Value, name: str, at: Place) -> Value:
+        """What an attribute of a value holds."""
+
+    @contextlib.contextmanager
+    def within(self, extent: Extent) -> Iterator[None]:
+        """Evaluates under other transforms."""
+        before, self.extent = self.extent, extent
+        try:
+            yield
+        finally:
+            self.extent = before
+
+    @contextlib.contextmanager
+    def called(self, call: Call) -> Iterator[None]:
+        self.calls.append(call)
+        try:
+            yield
+        finally:
+            self.calls.pop()
+
+    def add(self, file: str, module: Module) -> Source:
+        """Takes a module that has been read already."""
+        found = self._sources[file] = _source(file, module, self.project)
+        return found
+
+    def source(self, file: str) -> Source | None:
+        if file not in self._sources:
+            module = self.project.module(file)
+            self._sources[file] = None if module is None else _source(file, module, self.project)
+        return self._sources[file]
+
+    def frame_of(self, source: Source) -> Frame:
+        """The frame of a module."""
+        if source.file not in self._frames:
+            self._frames[source.file] = Frame(source.file, source.module.tree, source, None)
+        return self._frames[source.file]
+
+    def globals(self) -> Iterator[tuple[str, str, Value]]:
+        """File, name and value of all that the modules hold at their top levels."""
+        for file, frame in self._frames.items():
+            yield from ((file, name, value) for name, value in frame.values.items())
+
+    def start_round(self) -> None:
+        """Evaluates everything once more, with what is known by now."""
+        self._started.clear()
+
+    def run_top_level(self, source: Source, statement: ast.stmt) -> None:
+        """Evaluates a statement of a module, once a round."""
+        if statement in self._started:
+            return
+        self._started.add(statement)
+        calls, self.calls = self.calls, []
+        try:
+            with self.within(OUTSIDE):
+                self.run_statement(statement, self.frame_of(source))
+        finally:
+            self.calls = calls
+
+    def global_value(self, source: Source, name: str) -> Value:
+        """What a name at the top level of a module may hold."""
+        bindings = source.module.root.bindings.get(name)
+        if bindings is None:
+            return self._starred(source, name)
+        for binding in bindings:
+            self._run_binding(source, binding)
+        return self.frame_of(source).values.get(name, PLAIN)
+
+    def _run_binding(self, source: Source, binding: Binding) -> None:
+        node: ast.AST = binding.node
+        parents = source.module.parents
+        while not isinstance(parents.get(node), ast.Module):
+            if node not in parents:
+                return
+            node = parents[node]
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node is not binding.node:
+            return  # bound by a function that says `global`, when it runs
+        assert isinstance(node, ast.stmt)
+        self.run_top_level(source, node)
+
+    def _starred(self, source: Source, name: str) -> Value:
+        found = [
+            self.attribute(self.resolve(star, source), name, Place(self.frame_of(source), source.module.tree))
+            for star in source.module.star_imports
+        ]
+        if found:
+            return join(found)
+        return self.heap.library(f"builtins.{name}") if name in _BUILTINS else PLAIN
+
+    def is_bound(self, source: Source, name: str) -> bool:
+        return name in source.module.root.bindings or bool(source.module.star_imports)
+
+    def resolve(self, dotted: str, source: Source) -> Value:
+        """What a dotted name stands for when it is imported in a module."""
+        dots = dotted[: len(dotted) - len(dotted.lstrip("."))]
+        parts = dotted.lstrip(".").split(".") if dotted.strip(".") else []
+        if not dots and not self.project.has_module(parts[0]):
+            return self.heap.library(_canonical(dotted))
+        for length in range(len(parts), -1, -1):
+            if not length and not dots:
+                break
+            files = self._files(dots + ".".join(parts[:length]), source.file)
+            if files:
+                return join(self._member(file, parts[length:], source) for file in files)
+        return PLAIN if dots else self.heap.library(_canonical(dotted), source.file)
+
+    def _files(self, dotted: str, path: str) -> list[str]:
+        key = (dotted, path)
+        if key not in self._resolved:
+            self._resolved[key] = self.project.module_files(dotted, Path(path))
+        return self._resolved[key]
+
+    def _member(self, file: str, names: list[str], source: Source) -> Value:
+        value = self.heap.value(self.heap.make(file, ProjectModule, file))
+        at = Place(self.frame_of(source), source.module.tree)
+        for name in names:
+            value = self.attribute(value, name, at)
+        return value
+
+    def module_attribute(self, module: ProjectModule, name: str) -> Value:
+        """What a module of the project, or a module inside it, has under a name."""
+        source = self.source(module.file)
+        if source is None:
+            return PLAIN
+        if name in source.module.root.bindings:
+            return self.global_value(source, name)
+        inner = self._files(f".{name}", module.file) if module.file.endswith("__init__.py") else []
+        if inner:
+            return join(self.heap.value(self.heap.make(file, ProjectModule, file)) for file in inner)
+        return self._starred(source, name) if source.module.star_imports else PLAIN
+
+
+def _canonical(dotted: str) -> str:
+    """The public name of what an import takes from JAX's private modules."""
+    return f"jax.{dotted.rpartition('.')[2]}" if dotted.startswith("jax._src.") else dotted
+
+
+def _source(file: str, module: Module, project: Project) -> Source:
+    stem = Path(file).stem
+    is_test = stem.startswith("test_") or stem.endswith("_test") or stem == "conftest"
+    is_program = is_test or stem == "__main__" or file.endswith(".ipynb")
+    in_package = os.path.exists(os.path.join(os.path.dirname(file), "__init__.py"))
+    if not is_program and not in_package and _is_run(module):
+        is_program = not any(
+            _may_import(project.module(other), stem) for other, _ in project.others(stem, Path(file))
+        )
+    return Source(file, module, is_program, is_test)
+
+
+def _may_import(module: Module | None, stem: str) -> bool:
+    """Whether a module may import one of this name."""
+    if module is None:
+        return True
+    for node in module.parents:
+        if isinstance(node, ast.alias) and stem in node.name.split("."):
+            return True
+        if isinstance(node, ast.ImportFrom) and stem in (node.module or "").split("."):
+            return True
+    loads = _IMPORTERS & (module.uses.keys() | module.attributes.keys())
+    return bool(loads) and module.names_in_strings(stem)
+
+
+def _is_run(module: Module) -> bool:
+    """Whether a module does something when it is run: it has a main guard, prints, or calls its functions."""
+    if "__name__" in module.uses and module.names_in_strings("__main__"):
+        return True
+    return any(_does_something(statement, module) for statement in module.tree.body)
+
+
+def _does_something(statement: ast.stmt, module: Module) -> bool:
+    if isinstance(statement, ast.For | ast.While | ast.With):
+        return any(_does_something(inner, module) for inner in statement.body)
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return False
+    called = statement.value.func
+    if not isinstance(called, ast.Name):
+        return False
+    found = module.bindings(called)
+    return called.id == "print" if not found else any(b.kind is BindingKind.FUNCTION for b in found)
+
+
+def top_statement(module: Module, node: ast.AST) -> ast.stmt | None:
+    """The statement at the top level of the module that holds a node."""
+    parents = module.parents
+    while node in parents:
+        if isinstance(parents[node], ast.Module):
+            return node if isinstance(node, ast.stmt) else None
+        node = parents[node]
+    return None

@@ -1,0 +1,151 @@
+"""Which statements of which modules may lead to a call site, told by names alone.
+
+A function is reached from wherever its name is read; what reads it hands it on under its own name, and so
+on. Only files that spell one of the names are parsed.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from codemods.gradients.frames import Source
+from codemods.gradients.modules import Modules, top_statement
+from codemods.names import Module
+
+_MOST_FILES: Final = 100
+_MOST_NAMES: Final = 500
+
+
+@dataclasses.dataclass(eq=False, slots=True)
+class Reach:
+    """What leads to the call sites.
+
+    Attributes:
+      statements: of each file, the statements at its top level that may.
+      spelled: names that a string, a stub, or a file that cannot be parsed may use at run time.
+      is_whole: whether everything was looked at, and not too much for that.
+    """
+
+    statements: dict[str, set[ast.stmt]] = dataclasses.field(default_factory=dict)
+    spelled: set[str] = dataclasses.field(default_factory=set)
+    is_whole: bool = True
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Name:
+    """A name to look for: one at the top level of a file, or an attribute wherever it is read."""
+
+    text: str
+    file: str | None = None
+
+
+class Search:
+    """Follows the names from the call sites of one module."""
+
+    def __init__(self, modules: Modules, source: Source, sites: Iterable[ast.expr]) -> None:
+        self.modules = modules
+        self.found = Reach()
+        self.names: set[Name] = set()
+        self.waiting: list[Name] = []
+        self.files: set[str] = set()
+        self.own = source.file
+        for site in sites:
+            self.follow(source, site)
+
+    def follow(self, source: Source, node: ast.AST) -> None:
+        """Takes the statement around a node, and the names under which it can be used."""
+        statement = top_statement(source.module, node)
+        if statement is None or isinstance(statement, ast.Import | ast.ImportFrom):
+            return
+        self.found.statements.setdefault(source.file, set()).add(statement)
+        for name, is_global in _names_given(source.module, node):
+            self.add(Name(name, source.file if is_global else None))
+
+    def add(self, name: Name) -> None:
+        """Looks for one more name when `run` is called."""
+        if name not in self.names and not (name.text.startswith("__") and name.text.endswith("__")):
+            self.names.add(name)
+            self.waiting.append(name)
+
+    def run(self) -> bool:
+        """Looks for the names that are waiting; whether that led to more statements."""
+        before = sum(map(len, self.found.statements.values()))
+        self._run()
+        return sum(map(len, self.found.statements.values())) > before
+
+    def _run(self) -> None:
+        while self.waiting:
+            name = self.waiting.pop()
+            # The module itself may come from standard input, and be no file of the project.
+            for file in sorted({self.own, *self.modules.project.spelling(name.text)}):
+                self.files.add(file)
+                if len(self.files) > _MOST_FILES or len(self.names) > _MOST_NAMES:
+                    self.found.is_whole = False
+                    return
+                self._look(name, file)
+
+    def _look(self, name: Name, file: str) -> None:
+        source = self.modules.source(file)
+        if source is None or file.endswith(".pyi"):
+            self.found.spelled.add(name.text)
+            return
+        module = source.module
+        if name.file is not None:
+            for use in module.uses.get(name.text, ()):
+                if self._is_use(use, name, source):
+                    self.follow(source, use)
+            self._imported_as(name.text, source)
+        for attribute in module.attributes.get(name.text, ()):
+            if not self._is_of_library(attribute, module):
+                self.follow(source, attribute)
+        if module.spells(name.text):
+            self.found.spelled.add(name.text)
+
+    def _is_of_library(self, attribute: ast.Attribute, module: Module) -> bool:
+        origins = module.origins(attribute.value)
+        has_module = self.modules.project.has_module
+        return bool(origins) and not any(
+            o.startswith(".") or has_module(o.partition(".")[0]) for o in origins
+        )
+
+    def _is_use(self, use: ast.Name, name: Name, source: Source) -> bool:
+        """Whether a name that is read may be the one at the top level of a file, or an import of it."""
+        module = source.module
+        home = module.home(use.id, module.scopes[use])
+        if home is None:
+            return bool(module.star_imports)
+        if home is module.root and source.file == name.file:
+            return True
+        return any((b.origin or "").rpartition(".")[2] == name.text for b in home.bindings[use.id])
+
+    def _imported_as(self, name: str, source: Source) -> None:
+        for node in source.module.parents:
+            if isinstance(node, ast.alias) and node.name == name and node.asname:
+                self.add(Name(node.asname, source.file))
+
+
+def _names_given(module: Module, node: ast.AST) -> Iterator[tuple[str, bool]]:
+    """The names under which code outside can reach what a node is part of, and whether each is global."""
+    inside = False
+    for outer in (node, *module.ancestors(node)):
+        if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            inside = True
+            owner = module.parents[outer]
+            yield outer.name, module.scopes[outer] is module.root
+            if isinstance(owner, ast.ClassDef):
+                yield outer.name, False
+        elif isinstance(outer, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr):
+            targets = outer.targets if isinstance(outer, ast.Assign) else [outer.target]
+            for target in targets:
+                yield from _stored(target, module, inside)
+
+
+def _stored(target: ast.AST, module: Module, inside: bool) -> Iterator[tuple[str, bool]]:
+    for each in ast.walk(target):
+        if isinstance(each, ast.Attribute):
+            yield each.attr, False
+        elif isinstance(each, ast.Name) and not inside and module.scopes.get(each) is module.root:
+            yield each.id, True

@@ -1,0 +1,372 @@
+"""Which call sites sit under grad: what the analysis says, and what JAX does when the program runs.
+
+The programs stand in `gradients/*.md`, each under a heading that ends in what is expected: `none`,
+`protected`, `unknown`, or the modes in which its call site is differentiated.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import importlib.util
+import re
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from codemods import engine, gradients, names, sites
+from codemods.gradients import table
+from codemods.gradients.table import Applied
+from codemods.model import Gradient, Hop, Options
+from codemods.project import Project
+from codemods.report.run import Run
+from codemods.report.text import diagnostics
+from codemods.source import SourceFile
+
+FOLDER = Path(__file__).parent / "gradients"
+RAISED = "do not support (JVP|transpose)|^pure_callback$"  # the second is jet's
+
+LIBRARIES = {
+    "equinox": "import equinox as eqx",
+    "flax": "from flax import linen as nn, nnx",
+    "haiku": "import haiku as hk",
+    "optax": "import optax",
+    "jaxopt": "import jaxopt",
+    "optimistix": "import optimistix as optx",
+    "lineax": "import lineax as lx",
+    "diffrax": "import diffrax",
+    "numpyro": "import numpyro\nimport numpyro.distributions as dist",
+    "blackjax": "import blackjax",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Example:
+    name: str
+    expected: str
+    blocks: tuple[str, ...]
+
+
+def read(file: str) -> tuple[str, list[Example]]:
+    """The block in front of the first heading, and what stands under each heading."""
+    intro, *sections = re.split(r"^## ", (FOLDER / file).read_text(), flags=re.MULTILINE)
+    examples = []
+    for section in sections:
+        name, expected = section.partition("\n")[0].split(" → ")
+        examples.append(Example(name, expected, tuple(blocks(section))))
+    return blocks(intro)[0], examples
+
+
+def blocks(text: str) -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def program(*parts: str) -> str:
+    """A program whose `main` returns the last line."""
+    text = "\n\n".join(parts)
+    *_, last = ast.parse(text).body
+    lines = text.split("\n")
+    main = "\n".join(("def main():", *(f"    {line}" for line in lines[last.lineno - 1 :])))
+    main = main.replace("    ", "    return ", 1)
+    return "\n".join((*lines[: last.lineno - 1], main, "", "if __name__ == '__main__':", "    main()", ""))
+
+
+def verdicts(folder: Path, name: str, text: str | None = None, **options: object) -> list[gradients.Verdict]:
+    path = folder / name
+    if text is not None:
+        path.write_text(text)
+    module = names.read(SourceFile.from_bytes(path, path.read_bytes()).tree)
+    found, _ = sites.find(module)
+    return list(gradients.verdicts(module, path, Project((folder,)), found, Options(**options)).values())
+
+
+def summary(verdict: gradients.Verdict) -> str:
+    if verdict.gradient is Gradient.UNPROTECTED:
+        return " ".join(sorted(verdict.modes))
+    return verdict.gradient.value
+
+
+def run(text: str, expected: str) -> None:
+    """Runs a program, which raises JAX's error if its call site is said to be differentiated."""
+    namespace = {"__name__": __name__}
+    exec(compile(text, "program.py", "exec", dont_inherit=True), namespace)
+    if expected in ("none", "protected"):
+        namespace["main"]()
+    else:
+        with pytest.raises((ValueError, KeyError), match=RAISED):
+            namespace["main"]()
+
+
+def programs() -> list[object]:
+    found = []
+    for file in ("transforms.md", "left_alone.md", "rules.md"):
+        intro, examples = read(file)
+        found += [
+            pytest.param(program(intro, *each.blocks), each.expected, id=f"{file}: {each.name}")
+            for each in examples
+        ]
+    return found
+
+
+@pytest.mark.parametrize(("text", "expected"), programs())
+def test_verdict_agrees_with_what_jax_does(text, expected, tmp_path):
+    (verdict, *_) = verdicts(tmp_path, "program.py", text)
+    assert summary(verdict) == expected
+    run(text, expected)
+
+
+def library_programs() -> list[object]:
+    intro, examples = read("libraries.md")
+    found = []
+    for each in examples:
+        library = re.search(r"\((\w+)\)$", each.name).group(1)
+        text = program(intro, LIBRARIES[library], *each.blocks)
+        found.append(pytest.param(library, text, each.expected, id=each.name))
+    return found
+
+
+@pytest.mark.parametrize(("library", "text", "expected"), library_programs())
+def test_verdict_knows_other_libraries(library, text, expected, tmp_path):
+    (verdict,) = verdicts(tmp_path, "program.py", text)
+    assert summary(verdict) == expected
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("library", "text", "expected"), library_programs())
+def test_verdict_agrees_with_what_other_libraries_do(library, text, expected):
+    if importlib.util.find_spec(library) is None:
+        pytest.skip(f"{library} is not installed: the tests need JAX alone, the analysis knows more")
+    run(text, expected)
+
+
+def projects() -> list[object]:
+    intro, examples = read("projects.md")
+    return [pytest.param((intro, *each.blocks), each.expected, id=each.name) for each in examples]
+
+
+@pytest.mark.parametrize(("files", "expected"), projects())
+def test_verdict_looks_at_the_whole_project(files, expected, tmp_path):
+    texts = dict(text.removeprefix("# ").split("\n", 1) for text in files)
+    if "lib/ops.py" in texts:
+        del texts["ops.py"]
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (verdict,) = verdicts(tmp_path, next(name for name in texts if name.endswith("ops.py")))
+    assert summary(verdict) == expected
+
+
+CALL = "import jax\n\ndef _call(x):\n    return jax.pure_callback(abs, x, x)\n"
+
+
+def use(name: str, row: table.Transform) -> str:
+    """A program that applies a transform to `_call`."""
+    position, keyword = row.function
+    function = name.replace(".()", ".make()")
+    given = [*["None"] * position, "_call"] if position >= 0 else [f"{keyword}=_call"]
+    given += [f"solver={each}" for each in sorted(row.given)[:1]]
+    arguments = {Applied.TO_REST: ["1.0"], Applied.TO_TUPLE: ["(1.0,)", "(1.0,)"]}.get(row.applied, [])
+    call = f"{function}({', '.join(given + arguments)})"
+    return call + ("(1.0)" if row.applied is Applied.LATER else "")
+
+
+@pytest.mark.parametrize("name", sorted(table.TRANSFORMS))
+def test_each_row_differentiates(name, tmp_path):
+    rows = table.TRANSFORMS[name]
+    lines = [f"import {name.partition('.')[0]}", CALL]
+    if any(row.parameters for row in rows):  # what such a model differentiates are its parameters
+        lines = [line.replace("abs, x, x", f"abs, x, {name.partition('.')[0]}.get()") for line in lines]
+    lines += [f"print({use(name, row)})" for row in rows]
+    (verdict,) = verdicts(tmp_path, "program.py", "\n".join(lines))
+    assert verdict.gradient is Gradient.UNPROTECTED
+    assert verdict.modes == {mode for row in rows for mode in row.modes}
+
+
+def stopped(function, arguments):
+    """A function of a float that goes through `function` on its way to a callback."""
+
+    def loss(x):
+        given = [
+            x * argument if jnp.issubdtype(argument.dtype, jnp.floating) else argument
+            for argument in arguments
+        ]
+        result = jnp.sum(jnp.asarray(function(*given))).astype(jnp.float32)
+        spec = jax.ShapeDtypeStruct((), jnp.float32)
+        return x + jax.pure_callback(lambda a: a, spec, result)
+
+    return loss
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "name",
+    sorted(n for n in table.STOPS - {"jax.numpy.result_type"} if n.startswith(("jax.numpy.", "jax.lax."))),
+)
+def test_no_tangent_passes_what_stops_them(name):
+    owner = jnp if name.startswith("jax.numpy.") else jax.lax
+    function = getattr(owner, name.rpartition(".")[2], None)
+    if function is None:
+        pytest.skip(f"{name} is gone from this JAX")
+    scalar, row, number = jnp.float32(0.5), jnp.ones(2), jnp.int32(1)
+    ways = [(scalar,), (scalar, scalar), (row,), (row, row), (number,), (number, number), (row, 0, jnp.int32)]
+    for arguments in ways:
+        arrays = [each for each in arguments if isinstance(each, jax.Array)]
+        others = arguments[len(arrays) :]
+        try:
+            function(*arguments)
+        except (TypeError, ValueError):
+            continue
+        jax.grad(stopped(lambda *given, others=others: function(*given, *others), arrays))(1.0)
+        return
+    pytest.fail(f"{name} takes none of the arguments that were tried")
+
+
+def test_the_way_from_the_transform_to_the_call_is_a_traceback(tmp_path):
+    (tmp_path / "train.py").write_text(
+        "import jax\nfrom model import loss\n\n\ndef fit(w, x):\n    step = jax.value_and_grad(loss)\n"
+        "    return step(w, x)\n"
+    )
+    (tmp_path / "model.py").write_text(
+        "import jax\nfrom jax import lax\nfrom ops import Solver\n\n\ndef loss(w, x):\n"
+        "    return lax.cond(x > 0, lambda: Solver().run(w), lambda: w)\n"
+    )
+    text = (
+        "import jax\n\n\nclass Solver:\n    def run(self, x):\n        return self._host(x)\n\n"
+        "    def _host(self, x):\n        y = x * 2\n        return jax.pure_callback(abs, x, y)\n"
+    )
+    (verdict,) = verdicts(tmp_path, "ops.py", text)
+    shown = [(hop.path.name, hop.line, hop.name) for hop in verdict.hops]
+    assert shown == [
+        ("train.py", 6, "jax.value_and_grad(loss)"),
+        ("model.py", 7, "loss"),
+        ("model.py", 7, "loss.<lambda>"),
+        ("ops.py", 6, "Solver.run"),
+        ("ops.py", 10, "Solver._host"),
+    ]
+
+
+def test_the_way_to_an_unknown_call_starts_at_the_public_function(tmp_path):
+    text = (
+        "import jax\n\ndef f(x):\n    return _g(x)\n\ndef _g(x):\n    return jax.pure_callback(abs, x, x)\n"
+    )
+    (verdict,) = verdicts(tmp_path, "ops.py", text)
+    assert [(hop.line, hop.name) for hop in verdict.hops] == [(3, "f"), (4, "f"), (7, "_g")]
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments"),
+    [
+        ("jax.pure_callback(abs, x, x, 1.0, y)", {0}),
+        ("jax.pure_callback(abs, x, y, x, key=x)", {1, "key"}),
+        ("jax.pure_callback(abs, x, (y, x))", {0}),
+        ("jax.pure_callback(abs, x, *(y, x))", {1}),
+        ("jax.pure_callback(abs, x, *[x] * 2)", {"*"}),
+        ("jax.pure_callback(abs, x, **{'key': x})", {"key"}),
+        ("jax.pure_callback(callback=abs, result_shape_dtypes=x, x=x, vmap_method=x)", {"x"}),
+        ("functools.partial(jax.pure_callback, abs, x)(y, x)", {1}),
+    ],
+)
+def test_the_arguments_that_are_differentiated(call, arguments, tmp_path):
+    text = (
+        f"import functools\nimport jax\n\ndef f(x, y):\n    return {call}\n\nprint(jax.grad(f)(1.0, 1.0))\n"
+    )
+    (verdict,) = verdicts(tmp_path, "ops.py", text)
+    assert verdict.arguments == arguments
+
+
+OWN = "import jax, mylib\n\ndef _call(x):\n    return jax.pure_callback(abs, x, x)\n\n"
+
+
+@pytest.mark.parametrize(
+    ("row", "call", "expected"),
+    [
+        ("mylib.grad=jax.grad", "mylib.grad(_call)(1.0)", "reverse"),
+        ("mylib.push=jax.jvp", "mylib.push(_call, (1.0,), (1.0,))", "forward"),
+        ("mylib.fit", "mylib.fit(1, _call)", "reverse"),
+        ("mylib.grad=jax.grad", "mylib.grad(lambda a, b: a * _call(b))(1.0, 1.0)", "protected"),
+    ],
+)
+def test_transforms_can_be_added(row, call, expected, tmp_path):
+    (verdict,) = verdicts(tmp_path, "ops.py", f"{OWN}print({call})\n", gradient_transform=(row,))
+    assert summary(verdict) == expected
+    (verdict,) = verdicts(tmp_path, "ops.py", f"{OWN}print({call})\n")
+    assert summary(verdict) == "unknown"
+
+
+def test_a_transform_that_is_like_an_unknown_one_is_an_error():
+    with pytest.raises(ValueError, match=r"'jax\.nope' is no known transform"):
+        table.extended(["mylib.grad=jax.nope"])
+
+
+def test_always_takes_the_unknown_for_differentiated(tmp_path):
+    constant = "def g():\n    jax.pure_callback(abs, 1, 1)\n"
+    text = f"import jax\n\ndef f(x):\n    return jax.pure_callback(abs, x, x)\n\n{constant}"
+    unknown, plain = verdicts(tmp_path, "ops.py", text, gradients="always")
+    assert summary(unknown) == "reverse"
+    assert unknown.assumed
+    assert unknown.arguments == {0}
+    assert summary(plain) == "protected"
+
+
+def test_never_analyses_nothing(tmp_path):
+    text = "import jax\n\nprint(jax.grad(lambda x: jax.pure_callback(abs, x, x))(1.0))\n"
+    (verdict,) = verdicts(tmp_path, "ops.py", text, gradients="never")
+    assert (verdict.gradient, verdict.hops) == (Gradient.UNKNOWN, ())
+
+
+ENDLESS = "\n".join(
+    f"def f{i}(x, g):\n    return f{i + 1}(x, lambda y: g(f{i + 1}(y, g)))\n" for i in range(60)
+)
+
+
+def test_a_program_without_end_is_unknown(tmp_path):
+    last = "def f60(x, g):\n    return jax.pure_callback(abs, x, g(1.0))\n"
+    (verdict,) = verdicts(tmp_path, "ops.py", f"import jax\n\n{ENDLESS}\n{last}\nf0(1.0, abs)\n")
+    assert summary(verdict) == "unknown"
+
+
+def test_what_was_found_before_the_end_counts(tmp_path):
+    last = "def f60(x, g):\n    return jax.pure_callback(abs, x, x)\n\nprint(jax.grad(f60)(1.0, abs))\n"
+    (verdict,) = verdicts(tmp_path, "ops.py", f"import jax\n\n{last}\n{ENDLESS}\nf0(1.0, abs)\n")
+    assert summary(verdict) == "reverse"
+
+
+TRAINED = (
+    "import jax\n\n\ndef _host(x):\n    return x\n\n\ndef _f(x):\n    return jax.pure_callback(_host, x, x)\n\n\n"
+    "print(jax.grad(_f)(1.0))\n"
+)
+
+
+def migrated(text: str, **options: object):
+    source = SourceFile.from_bytes(Path("ops.py"), text.encode())
+    return engine.migrate(source, Project(()), Options(**options))
+
+
+def test_a_note_and_the_result_say_how_a_call_is_differentiated():
+    result = migrated(TRAINED)
+    (site,) = result.sites
+    hops = (Hop(Path("ops.py"), 12, "jax.grad(_f)"), Hop(Path("ops.py"), 9, "_f"))
+    assert (site.gradient, site.gradient_path) == (Gradient.UNPROTECTED, hops)
+    (note,) = result.notes
+    assert (note.line, note.column, note.diagnostic.code, note.hops) == (9, 12, "BC301", hops)
+    assert "in reverse mode" in note.diagnostic.message
+    assert "\n      ops.py:12: jax.grad(_f)\n      ops.py:9: _f" in "\n".join(diagnostics(Run((result,), 1)))
+
+
+def test_a_comment_silences_the_note_alone():
+    result = migrated(TRAINED.replace("_host, x, x)", "_host, x, x)  # bufcb: skip[BC301]"))
+    assert [site.gradient for site in result.sites] == [Gradient.UNPROTECTED]
+    assert result.changed
+    assert result.notes == ()
+
+
+@pytest.mark.parametrize("rest", ["", "\n\nSTEP = jax.grad(lambda x: x)\n"])
+def test_a_public_call_gets_a_note_where_the_project_differentiates(rest, tmp_path):
+    text = "import jax\n\n\ndef f(x):\n    return jax.pure_callback(abs, x, x)\n"
+    (tmp_path / "train.py").write_text(f"import jax\n{rest}")
+    source = SourceFile.from_bytes(tmp_path / "ops.py", text.encode())
+    result = engine.migrate(source, Project((tmp_path,)), Options())
+    assert [site.gradient for site in result.sites] == [Gradient.UNKNOWN]
+    assert [note.diagnostic.code for note in result.notes] == (["BC302"] if rest else [])
