@@ -87,8 +87,8 @@ def test_every_option_that_is_mentioned_exists():
     assert set(re.findall(r"(?<=[` ])--[a-z-]+", README)) <= options
 
 
-def test_the_settings_that_are_shown_are_accepted(tmp_path, monkeypatch):
-    (settings,) = blocks("toml")
+@pytest.mark.parametrize("settings", blocks("toml"))
+def test_the_settings_that_are_shown_are_accepted(settings, tmp_path, monkeypatch):
     (tmp_path / "pyproject.toml").write_text(settings)
     (tmp_path / "a.py").touch()
     monkeypatch.chdir(tmp_path)

@@ -334,7 +334,8 @@ def test_what_was_found_before_the_end_counts(tmp_path):
 
 
 TRAINED = (
-    "import jax\n\n\ndef _host(x):\n    return x\n\n\ndef _f(x):\n    return jax.pure_callback(_host, x, x)\n\n\n"
+    "import jax\n\n\ndef _host(x):\n    return x\n\n\n"
+    "def _f(x):\n    return jax.pure_callback(_host, x, x)\n\n\n"
     "print(jax.grad(_f)(1.0))\n"
 )
 
