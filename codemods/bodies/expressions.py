@@ -282,7 +282,7 @@ class Expressions(Effects):
         index = self.operand(node.slice, frame)
         if not value.view:
             if index.raw and not value.is_container:
-                self.arithmetic_differs(index, node, "indexing")
+                self.index_differs(index, node)
             return CLEAN if value.is_container else Value(form=value.form)
         if not value.is_container:
             self.use(value, Use.OTHER)
