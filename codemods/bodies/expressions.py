@@ -20,7 +20,7 @@ _SMALL: Final = range(128)
 _FLOATS: Final = frozenset({"float16", "float32", "float64", "float"})
 # NumPy gives these another dtype beside a Python int.
 _UNLIKE: Final = frozenset({"bool", "int2", "uint2", "int4", "uint4"})
-_JAX_TEXT: Final = "The callback uses JAX itself (`{}`)."
+_JAX_TEXT: Final = "The callback uses JAX itself, `{}`."
 _JAX_WAY_OUT: Final = "It keeps getting JAX arrays; write it in NumPy to have it rewritten."
 
 
