@@ -74,7 +74,7 @@ class Planner:
         self.handlers = ClassHandlers(module, self._follow_import)
         self.functions: list[FunctionPlan] = []
         self.siblings: list[SiblingPlan] = []
-        self.remarks: list[tuple[FunctionNode, Diagnostic]] = []
+        self.remarks: list[tuple[ast.expr | ast.stmt, Diagnostic]] = []
         self.definitions: dict[Site, tuple[Suppressions, ast.FunctionDef | ast.Lambda]] = {}
         self.suppressions: dict[str, Suppressions] = {}
         self.selection = Selection(options)
@@ -332,7 +332,7 @@ class Planner:
 
     def _with_rewrite(self, group: Group, plan: FunctionPlan, report: BodyReport) -> dict[Site, SitePlan]:
         self.functions.append(plan)
-        self._remark_on_copies(plan, report)
+        self._remark_on_copies(group, plan, report)
         diagnostic = self._note(report, None, group)
         rewritten: dict[Site, SitePlan] = {}
         for site, resolved in group.calls:
@@ -349,7 +349,7 @@ class Planner:
 
     def _with_sibling(self, group: Group, plan: SiblingPlan, report: BodyReport) -> dict[Site, SitePlan]:
         self.siblings.append(plan)
-        self._remark_on_copies(plan, report)
+        self._remark_on_copies(group, plan, report)
         diagnostic = self._note(report, plan, group)
         rewritten: dict[Site, SitePlan] = {}
         for site, resolved in group.calls:
@@ -361,9 +361,12 @@ class Planner:
             )
         return rewritten
 
-    def _remark_on_copies(self, plan: FunctionPlan | SiblingPlan, report: BodyReport) -> None:
-        if (diagnostic := why_copied(plan, report, self.module)) is not None:
-            self.remarks.append((plan.function, diagnostic))
+    def _remark_on_copies(self, group: Group, plan: FunctionPlan | SiblingPlan, report: BodyReport) -> None:
+        home = group.resolved.home
+        if (diagnostic := why_copied(plan, report, self.module, home)) is not None:
+            # A definition in another module has no place in this one, but the calls of it have.
+            node = plan.function if home is None else _first(group)
+            self.remarks.append((node, diagnostic))
 
     def _supplied(self, group: Group) -> dict[str, Supplied]:
         try:
@@ -394,13 +397,18 @@ class Planner:
                 "BC009", "Its docstring still describes a returned value.", "Say what `out` receives instead."
             )
         if sibling is not None and home is not None:
-            reason = f"`{sibling.callee}` is imported, so `{sibling.name}`, which calls it, was added here."
+            reason = f"`{sibling.callee}` is imported, so `{sibling.name}`, which calls it, is added here."
             return Diagnostic("BC001", reason)
         if sibling is not None:
             return Diagnostic(
-                "BC001", f"`{sibling.callee}` has other users, so `{sibling.name}` was added beside it."
+                "BC001", f"`{sibling.callee}` has other users, so `{sibling.name}` is added beside it."
             )
         return None
+
+
+def _first(group: Group) -> ast.Call:
+    """The first call of a callback in the module."""
+    return min((site.call for site, _ in group.calls), key=lambda call: (call.lineno, call.col_offset))
 
 
 def _of_order(site: CallSite) -> Diagnostic | None:

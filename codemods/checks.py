@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from typing import Final
 
 from codemods.arguments import default_of
@@ -48,8 +49,8 @@ def check_replaced(group: Group, module: Module, overrides: Overrides) -> None:
     function = group.function
     if not isinstance(function, ast.FunctionDef) or module.scopes[function] is not module.root:
         return
-    if overrides.of_function(function.name):
-        reason = f"`{function.name}` is replaced somewhere in the project, as `mock.patch` does."
+    if (file := overrides.of_function(function.name)) is not None:
+        reason = f"`{function.name}` may be replaced in {os.path.basename(file)}, as `mock.patch` does."
         raise Adapted(Diagnostic("BC114", reason, "Whatever stands for it gets JAX arrays, as before."))
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 CODES: Final[dict[str, str]] = {
     # Notes.
-    "BC001": "a sibling function was added",
+    "BC001": "a sibling function is added",
     "BC002": "arguments are copied",
     "BC003": "another API of the same name",
     "BC004": "suppressed by a comment",

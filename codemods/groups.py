@@ -120,7 +120,8 @@ def conversion(usage: Usage, seen: Supplied, options: Options) -> How:
 
 def of_obstacle(obstacle: Obstacle, home: Definition | None = None) -> Diagnostic:
     """What a user is told of an obstacle in the body of a callback, which may be in another module."""
-    return Diagnostic(obstacle.code, f"{obstacle.reason} ({place(obstacle.node, home)})", obstacle.way_out)
+    reason = f"{obstacle.reason.removesuffix('.')} ({place(obstacle.node, home)})."
+    return Diagnostic(obstacle.code, reason, obstacle.way_out)
 
 
 def place(node: ast.AST, home: Definition | None) -> str:

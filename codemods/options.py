@@ -427,7 +427,8 @@ def _explain(ctx: click.Context, _parameter: click.Parameter, code: str | None) 
     try:
         text = pages.explain(code)
     except KeyError:
-        raise click.BadParameter(f"{code!r} is no code{near(code.upper())}") from None
+        message = f"{code!r} is neither a code nor the beginning of one{near(code.upper())}"
+        raise click.BadParameter(message) from None
     console.write(pages.coloured(text) if console.has_colour(sys.stdout) else text)
     ctx.exit()
 
@@ -440,7 +441,8 @@ def help_options(function: Function) -> Function:
         is_eager=True,
         expose_value=False,
         callback=_explain,
-        help="Say what a code means, why it is so and what to do, or ALL of them, and exit.",
+        help="Say what a code means, why it is so and what to do, and exit. BC1 stands for all codes that "
+        "begin so, and ALL for every code.",
     )(function)
     version = click.version_option(package_name="bufcb", message="%(prog)s %(version)s")
     return version(click.help_option("--help", "-h")(function))

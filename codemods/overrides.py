@@ -24,7 +24,7 @@ class Overrides:
     def __init__(self, module: Module, path: Path = Path(), project: Project | None = None) -> None:
         """Without `project`, the module is all there is."""
         self._module, self._path, self._project = module, path, project
-        self._replaced: dict[str, bool] = {}
+        self._replaced: dict[str, str | None] = {}
 
     def __call__(self, owner: ast.ClassDef, name: str) -> bool:
         """Whether `self.name` in a method of `owner` may be another function than the one in `owner`."""
@@ -39,12 +39,16 @@ class Overrides:
         except RecursionError:  # a chain of classes too long to follow
             return True
 
-    def of_function(self, name: str) -> bool:
-        """Whether a function of the module may be replaced at run time, by a test for example."""
+    def of_function(self, name: str) -> str | None:
+        """The file that may replace a function of the module at run time, a test for example."""
         if name not in self._replaced:
-            elsewhere = self._project is not None and self._project.replaced(name, self._path)
-            self._replaced[name] = name in self._own.patched or elsewhere
+            self._replaced[name] = self._replacing(name)
         return self._replaced[name]
+
+    def _replacing(self, name: str) -> str | None:
+        if name in self._own.patched:
+            return str(self._path)
+        return None if self._project is None else self._project.replaced(name, self._path)
 
     def _replaces(self, file: str, found: ClassUse, owner: ast.ClassDef, name: str) -> bool:
         if file == _HERE and found.line == owner.lineno:

@@ -142,7 +142,7 @@ class ModulePlan:
     sites: tuple[SitePlan, ...]
     functions: tuple[FunctionPlan, ...]
     siblings: tuple[SiblingPlan, ...]
-    remarks: tuple[tuple[FunctionNode, Diagnostic], ...] = ()
+    remarks: tuple[tuple[ast.expr | ast.stmt, Diagnostic], ...] = ()
     callbacks: Mapping[Site, FunctionNode] = dataclasses.field(default_factory=dict)
 
     def __bool__(self) -> bool:

@@ -116,12 +116,10 @@ class Project:
             (module, "*") in other.taken for _, other in self.others(module, path) if "*" in other.imported
         )
 
-    def replaced(self, name: str, path: Path) -> bool:
-        """Whether another file may put something else where a module has `name`, as tests do."""
-        return any(
-            name in other.patched | other.stored
-            for _, other in self._uses_of(name, self._patching(name, _real(path)), path)
-        )
+    def replaced(self, name: str, path: Path) -> str | None:
+        """The first other file that may put something else where a module has `name`, as tests do."""
+        found = self._uses_of(name, self._patching(name, _real(path)), path)
+        return next((file for file, other in found if name in other.patched | other.stored), None)
 
     def others(self, name: str, path: Path) -> Iterator[tuple[str, FileUses]]:
         """The files that spell `name`, with what they use, but for the one at `path`."""

@@ -370,7 +370,7 @@ class _Resolver:
         owner = owner_of(base, self._module)
         binding = self._module.sole_binding(base)
         is_global = binding is not None and binding.scope is self._module.root
-        if owner is None or (is_global and self._overridden.of_function(base.id)):
+        if owner is None or (is_global and self._overridden.of_function(base.id) is not None):
             return _out_of_sight(f"`{_short(node)}` is an attribute of an object that cannot be seen.")
         return self._method(node, owner, through_class=is_class_itself(base, self._module))
 

@@ -168,6 +168,13 @@ class Effects:
         shown = f"{what[:1].upper()}{what[1:]} on {_names(value)}"
         self.obstruct_by(value, "BC104", node, f"{shown} is computed by JAX, and NumPy's answer may differ.")
 
+    def index_differs(self, index: Value, node: ast.Subscript) -> None:
+        """What an argument is an index of may be an array of JAX's or of NumPy's."""
+        shown = f"`{ast.unparse(node)}`, with {_names(index)} in its index,"
+        self.obstruct_by(
+            index, "BC104", node, f"{shown} may be computed by JAX, and NumPy's answer may differ."
+        )
+
     def asks_type(self, value: Value, node: ast.AST) -> None:
         reason = f"The callback asks what type {_names(value)} has."
         way_out = f"Convert it first with `np.asarray({_first(value)})`."
@@ -266,7 +273,7 @@ class Effects:
 
     def _may_be_replaced(self, binding: Binding) -> bool:
         """Whether something else may stand for a function of the module when it runs, as in a test."""
-        return binding.scope is self.module.root and self.overridden.of_function(binding.name)
+        return binding.scope is self.module.root and self.overridden.of_function(binding.name) is not None
 
     def _method(self, base: ast.Name, name: str) -> FunctionLike | None:
         binding = self.module.sole_binding(base)

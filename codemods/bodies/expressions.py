@@ -20,7 +20,7 @@ _SMALL: Final = range(128)
 _FLOATS: Final = frozenset({"float16", "float32", "float64", "float"})
 # NumPy gives these another dtype beside a Python int.
 _UNLIKE: Final = frozenset({"bool", "int2", "uint2", "int4", "uint4"})
-_JAX_TEXT: Final = "The callback uses JAX itself (`{}`)."
+_JAX_TEXT: Final = "The callback uses JAX itself, `{}`."
 _JAX_WAY_OUT: Final = "It keeps getting JAX arrays; write it in NumPy to have it rewritten."
 
 
@@ -282,7 +282,7 @@ class Expressions(Effects):
         index = self.operand(node.slice, frame)
         if not value.view:
             if index.raw and not value.is_container:
-                self.arithmetic_differs(index, node, "indexing")
+                self.index_differs(index, node)
             return CLEAN if value.is_container else Value(form=value.form)
         if not value.is_container:
             self.use(value, Use.OTHER)

@@ -12,17 +12,16 @@ _FENCE: Final = "```"
 
 
 def explain(code: str) -> str:
-    """The page of a code, in whatever case, or of `ALL` of them.
+    """The pages of the codes that begin so, in whatever case, or of `ALL` of them.
 
     Raises:
       KeyError: there is no such code.
     """
     wanted = code.strip().upper()
-    if wanted == EVERY:
-        return "\n".join(map(_read, (PLAIN, *CODES)))
-    if wanted not in (PLAIN, *CODES):
+    found = [known for known in (PLAIN, *CODES) if wanted == EVERY or known.startswith(wanted)]
+    if not wanted or not found:
         raise KeyError(code)
-    return _read(wanted)
+    return "\n".join(map(_read, found))
 
 
 def coloured(page: str) -> str:

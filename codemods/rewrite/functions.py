@@ -202,7 +202,7 @@ def sibling(
     writer = Writer(dialect, names, plan.out)
     body = indent + unit
     value = _call(plan.callee, _handed_on(plan, ways), body, unit)
-    spot = Spot(0, "", body, unit)
+    spot = Spot(len(body), body, body, unit)
     lines = [f"{indent}@{plan.decorator}"] if plan.decorator else []
     lines.append(f"{indent}def {plan.name}({', '.join(_signature(plan))}):")
     lines += [body + line for line in imports]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -113,3 +114,71 @@ def test_a_kept_exception_is_no_matter_of_arrays(tmp_path: Path):
         site = site_of(text, tmp_path, *options)
         assert (site["status"], site["code"]) == ("adapted", "BC112")
         assert "error.with_traceback(None)" in site["message"]
+
+
+# ------------------------------------------------------------------------------- places in other files
+
+CALLER = """\
+import jax
+import numpy as np
+from far import _host
+def run(x):
+    return jax.pure_callback(_host, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
+"""
+
+
+def reported(folder: Path, files: dict[str, str], *options: str) -> dict[str, Any]:
+    """The report on `program.py`, which is in a project with the other files."""
+    for name, text in {"pyproject.toml": "", **files}.items():
+        (folder / name).write_text(text)
+    command = [str(folder / "program.py"), "--format", "json", *options]
+    result = CliRunner().invoke(cli.migrate, command)
+    assert result.exit_code == 0, result.stderr
+    (report,) = json.loads(result.stdout)["files"]
+    return report
+
+
+@pytest.mark.parametrize("above", [0, 50])
+def test_a_copy_for_an_imported_callback_is_noted_at_the_call(above: int, tmp_path: Path):
+    far = (
+        "import numpy as np\nimport solver\n"
+        + "\n" * above
+        + "def _host(x):\n    return solver.run(np.asarray(x))\n"
+    )
+    report = reported(tmp_path, {"far.py": far, "program.py": CALLER})
+    (note,) = report["notes"]
+    assert (note["code"], note["line"], note["column"]) == ("BC002", 5, 12)
+    assert f"`x` is copied, since it may outlive the call (line {above + 4} of far.py)." in note["message"]
+    assert report["sites"][0]["status"] == "rewritten"
+
+
+def test_what_is_in_the_way_in_another_file_has_its_place_in_the_sentence(tmp_path: Path):
+    far = "import numpy as np\n\n\ndef _host(x):\n    return np.sort(x // 2)\n"
+    (site,) = reported(tmp_path, {"far.py": far, "program.py": CALLER})["sites"]
+    assert "NumPy's answer may differ (line 5 of far.py). Convert it" in site["message"]
+
+
+def test_the_file_that_replaces_a_callback_is_named(tmp_path: Path):
+    program = CALLER.replace("from far import _host\n", "def _host(x):\n    return np.sort(np.asarray(x))\n")
+    test = "import program\ndef test(monkeypatch):\n    monkeypatch.setattr(program, '_host', abs)\n"
+    (site,) = reported(tmp_path, {"program.py": program, "test_program.py": test})["sites"]
+    assert (site["status"], site["code"]) == ("adapted", "BC114")
+    assert site["message"].startswith("`_host` may be replaced in test_program.py, as `mock.patch` does.")
+
+
+def test_an_index_may_be_computed_by_either(tmp_path: Path):
+    program = "import jax\nimport numpy as np\nTABLE = np.arange(9)\ndef run(i):\n"
+    program += "    return jax.pure_callback(lambda i: TABLE[i], jax.ShapeDtypeStruct((), int), i)\n"
+    (site,) = reported(tmp_path, {"program.py": program})["sites"]
+    assert site["code"] == "BC104"
+    assert site["message"].startswith("`TABLE[i]`, with `i` in its index, may be computed by JAX")
+
+
+@pytest.mark.parametrize("command", [cli.migrate, cli.lint])
+def test_a_sibling_is_not_said_to_be_there_before_it_is(command: Any, tmp_path: Path):
+    program = CALLER.replace(
+        "from far import _host", "def _host(x):\n    return np.sort(np.asarray(x))\n_host(1)"
+    )
+    (tmp_path / "program.py").write_text(program)
+    result = CliRunner().invoke(command, [str(tmp_path / "program.py")])
+    assert "`_host` has other users, so `_host_into` is added beside it." in result.output

@@ -451,6 +451,17 @@ def test_a_notebook_is_shown_by_cells(document):
     assert [document.text(i) for i in range(start, start + 20) if document.elements[i][0] == "td"][1] == CALL
 
 
+def test_the_last_line_of_a_cell_needs_no_ending():
+    before, after = (
+        json.dumps({"cells": [{"cell_type": "code", "source": lines}]})
+        for lines in (
+            ["def f(x):\n", f"    return {CALL}"],
+            ["def f(x):\n", f"    out = {CALLED}\n", "    return"],
+        )
+    )
+    assert "no newline" not in page(result(before, after, "c.ipynb"))
+
+
 @pytest.mark.parametrize("text", ["[]", '{"cells": [{}]}', "not JSON", '{"cells": [{"source": [1]}]}', ""])
 def test_a_notebook_that_is_none_is_shown_as_text(text):
     document = Document(page(result(text, text + "\n" + CALL, "a.ipynb")))

@@ -124,15 +124,21 @@ def test_explain_all_prints_every_page_in_order():
     assert result.stdout == "\n".join(map(read, ALL))
 
 
+@pytest.mark.parametrize("beginning", ["BC1", "bc2", "BC00"])
+def test_explain_takes_the_beginning_of_codes_as_select_does(beginning: str):
+    result = explain(beginning)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == "\n".join(read(code) for code in ALL if code.startswith(beginning.upper()))
+
+
 @pytest.mark.parametrize(
     ("code", "message"),
     [
-        ("BC140", "'BC140' is no code; did you mean BC"),
-        ("104", "'104' is no code; did you mean BC104"),
-        ("BC1", "'BC1' is no code; did you mean BC"),
-        ("F401", "'F401' is no code."),
-        ("", "'' is no code."),
-        ("../../LICENSE", "'../../LICENSE' is no code."),
+        ("BC140", "'BC140' is neither a code nor the beginning of one; did you mean BC"),
+        ("104", "'104' is neither a code nor the beginning of one; did you mean BC104"),
+        ("F401", "'F401' is neither a code nor the beginning of one."),
+        ("", "'' is neither a code nor the beginning of one."),
+        ("../../LICENSE", "'../../LICENSE' is neither a code nor the beginning of one."),
     ],
 )
 def test_an_unknown_code_is_a_usage_error_with_those_that_look_like_it(code: str, message: str):

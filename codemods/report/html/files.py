@@ -190,7 +190,8 @@ def _ending(segment: Segment, row: Row, text: Text, index: int) -> str:
         other = (segment.new if text is segment.old else segment.old).endings[
             row.new if text is segment.old else row.old
         ]
-    if not ending and other != "" and text.lines[index]:
+    # The last line of a notebook's cell has none, ever.
+    if not ending and other != "" and text.lines[index] and segment.cell is None:
         return ' <i class="x">no newline at the end</i>'
     return markup.text(ending) if other and ending != other else ""
 
