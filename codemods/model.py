@@ -68,7 +68,7 @@ class Options:
     apis: tuple[Name, ...] = DEFAULT
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
-    gradients: Gradients = "auto"
+    gradients: Gradients = "never"
     gradient_transform: tuple[str, ...] = ()
 
 

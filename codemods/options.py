@@ -377,7 +377,7 @@ def migration_options(function: Function) -> Function:
             option(
                 "--gradients",
                 type=click.Choice(("auto", "always", "never")),
-                default="auto",
+                default="never",
                 show_default=True,
                 group="Gradients",
                 help="Which calls count as differentiated. auto: those that a transform such as jax.grad "

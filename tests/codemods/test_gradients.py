@@ -73,13 +73,18 @@ def program(*parts: str) -> str:
     return "\n".join((*lines[: last.lineno - 1], main, "", "if __name__ == '__main__':", "    main()", ""))
 
 
+def asked(**options: object) -> Options:
+    """Options that ask for the analysis, unless they say otherwise."""
+    return Options(**{"gradients": "auto", **options})
+
+
 def verdicts(folder: Path, name: str, text: str | None = None, **options: object) -> list[gradients.Verdict]:
     path = folder / name
     if text is not None:
         path.write_text(text)
     module = names.read(SourceFile.from_bytes(path, path.read_bytes()).tree)
     found, _ = sites.find(module)
-    return list(gradients.verdicts(module, path, Project((folder,)), found, Options(**options)).values())
+    return list(gradients.verdicts(module, path, Project((folder,)), found, asked(**options)).values())
 
 
 def summary(verdict: gradients.Verdict) -> str:
@@ -342,7 +347,7 @@ TRAINED = (
 
 def migrated(text: str, **options: object):
     source = SourceFile.from_bytes(Path("ops.py"), text.encode())
-    return engine.migrate(source, Project(()), Options(**options))
+    return engine.migrate(source, Project(()), asked(**options))
 
 
 def test_a_note_and_the_result_say_how_a_call_is_differentiated():
@@ -368,6 +373,6 @@ def test_a_public_call_gets_a_note_where_the_project_differentiates(rest, tmp_pa
     text = "import jax\n\n\ndef f(x):\n    return jax.pure_callback(abs, x, x)\n"
     (tmp_path / "train.py").write_text(f"import jax\n{rest}")
     source = SourceFile.from_bytes(tmp_path / "ops.py", text.encode())
-    result = engine.migrate(source, Project((tmp_path,)), Options())
+    result = engine.migrate(source, Project((tmp_path,)), asked())
     assert [site.gradient for site in result.sites] == [Gradient.UNKNOWN]
     assert [note.diagnostic.code for note in result.notes] == (["BC302"] if rest else [])
