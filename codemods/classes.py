@@ -10,6 +10,8 @@ from codemods.names import BindingKind, Module
 
 # Bases that bring no method which a callback could be, and do not change how methods are looked up.
 _NEUTRAL: Final = frozenset({"abc.ABC", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol"})
+# A class with more bases, and bases of bases, is not looked into: to put them in order takes time.
+_MOST_BASES: Final = 30
 _UNUSUAL: Final = frozenset({"__getattribute__", "__new__", "__class__"})
 
 
@@ -26,7 +28,7 @@ def method_of(owner: ast.ClassDef, name: str, module: Module) -> tuple[ast.Class
     None where no class in sight defines it, where it is no plain method, or where a base out of sight comes
     first and may define it.
     """
-    for found in _order(owner, module, frozenset()):
+    for found in _order(owner, module):
         if isinstance(found, _Unseen):
             return None
         bindings = module.opened[found].bindings.get(name, [])
@@ -47,13 +49,13 @@ def class_of_instance(node: ast.Name, module: Module) -> ast.ClassDef | None:
     made = module.sole_binding(binding.value.func)
     if made is None or not isinstance(made.node, ast.ClassDef):
         return None
-    every = _order(made.node, module, frozenset())
+    every = _order(made.node, module)
     return made.node if all(isinstance(c, ast.ClassDef) and _is_usual(c, module) for c in every) else None
 
 
 def lookup_order(owner: ast.ClassDef, module: Module) -> list[ast.ClassDef]:
     """The classes in sight in which Python looks for a method of `owner`, in that order."""
-    return [each for each in _order(owner, module, frozenset()) if isinstance(each, ast.ClassDef)]
+    return [each for each in _order(owner, module) if isinstance(each, ast.ClassDef)]
 
 
 def is_protocol(owner: ast.ClassDef, module: Module) -> bool:
@@ -72,15 +74,23 @@ def _is_usual(owner: ast.ClassDef, module: Module) -> bool:
     )
 
 
-def _order(owner: ast.ClassDef, module: Module, active: frozenset[ast.ClassDef]) -> list[_Base]:
+def _order(owner: ast.ClassDef, module: Module) -> list[_Base]:
     """The order in which Python looks a method up; what is behind a base out of sight says nothing."""
-    if owner in active:
-        return [owner, _Unseen()]
-    bases = [base for node in owner.bases if (base := _base(node, module)) is not None]
-    chains: list[list[_Base]] = [
-        [base] if isinstance(base, _Unseen) else _order(base, module, active | {owner}) for base in bases
-    ]
-    return [owner, *_merged([*chains, list(bases)])]
+    orders: dict[ast.ClassDef, list[_Base]] = {}
+
+    def order(found: ast.ClassDef) -> list[_Base]:
+        if found not in orders:
+            orders[found] = [found, _Unseen()]  # what it is to a class that derives from itself
+            if len(orders) > _MOST_BASES:
+                return orders[found]
+            bases: list[_Base] = [base for node in found.bases if (base := _base(node, module)) is not None]
+            chains: list[list[_Base]] = [
+                order(base) if isinstance(base, ast.ClassDef) else [base] for base in bases
+            ]
+            orders[found] = [found, *_merged([*chains, bases])]
+        return orders[found]
+
+    return order(owner)
 
 
 def _merged(chains: Sequence[list[_Base]]) -> list[_Base]:

@@ -267,7 +267,7 @@ def _report(run: Run, form: Format, migrated: bytes | None) -> None:
     if not run.written:
         colour = console.has_colour(sys.stdout)
         for file in run.files:
-            console.write(diff.unified_diff(file, colour=colour))
+            console.write(diff.unified_diff(file, colour=colour, terminal=console.is_shown()))
     console.say(*text.diagnostics(run), *text.changes(run), text.conclusion(run))
 
 

@@ -7,8 +7,13 @@ import os
 import sys
 from typing import Final, TextIO
 
-# Control characters, which a file's name may have and a terminal would obey.
-_SHOWN: Final = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if code not in (9, 10)}
+# Control characters, which a file's name may have and a terminal would obey, and those that change the order
+# in which text is shown.
+_CONTROLS: Final = (
+    *range(32), *range(127, 160), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A),
+)  # fmt: skip
+_ESCAPES: Final = {code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" for code in _CONTROLS}
+_SHOWN: Final = {code: escape for code, escape in _ESCAPES.items() if code not in (9, 10)}
 # What writing to a pipe without a reader fails with; the second on Windows.
 _READER_GONE: Final = frozenset({errno.EPIPE, errno.EINVAL})
 
@@ -56,6 +61,11 @@ def plain(text: str) -> str:
     return text.translate(_SHOWN)
 
 
+def one_line(text: str) -> str:
+    """Text as `plain` shows it, without line feeds as well: one with a file's name in it says one thing."""
+    return text.replace("\n", "\\x0a").translate(_SHOWN)
+
+
 def bold(text: str, colour: bool) -> str:
     """Text to be seen first, where colours are welcome."""
     return f"\x1b[1m{text}\x1b[0m" if colour else text
@@ -65,6 +75,11 @@ def is_terminal() -> bool:
     """Whether somebody can be asked: input is read from a terminal, and errors are shown on one."""
     streams = (sys.stdin, sys.stderr)
     return all(stream is not None and stream.isatty() for stream in streams)
+
+
+def is_shown() -> bool:
+    """Whether standard output goes to a terminal."""
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def has_colour(stream: TextIO | None) -> bool:

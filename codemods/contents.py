@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 # Nearly every Python file fits into one piece; of a larger file, no more is in memory at a time.
@@ -75,12 +75,12 @@ class Contents:
             if any(_is_spelled(word, piece) for piece in self._pieces(path, overlap))
         ]
 
-    def matching(self, pattern: re.Pattern[bytes], among: Iterable[str]) -> list[str]:
-        """Those of some files that a pattern may match; any that is too large to be read at once is one."""
+    def matching(self, has: Callable[[bytes], object], among: Iterable[str]) -> list[str]:
+        """Those of some files whose content may pass a test; any too large to be read at once is one."""
         return [
             path
             for path in among
-            if any(len(piece) >= _PIECE or pattern.search(piece) for piece in self._pieces(path, 0))
+            if any(len(piece) >= _PIECE or has(piece) for piece in self._pieces(path, 0))
         ]
 
     def _pieces(self, path: str, overlap: int) -> Iterable[bytes]:

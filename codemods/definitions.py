@@ -6,6 +6,7 @@ import ast
 import dataclasses
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Final
 
 from codemods.names import Binding, BindingKind, Module, is_private
 from codemods.project import Project
@@ -48,31 +49,49 @@ class Unseen:
 Found = Definition | Library | Unseen
 _Seen = frozenset[tuple[str, str]]
 
+# The steps from module to module that one name may take. Where many modules take everything from each other,
+# the ways to it are more than could ever be tried.
+_MOST_STEPS: Final = 1_000
+
+
+class _TooFar(Exception):
+    """There are more ways than are tried."""
+
 
 class Definitions:
     """Follows imports, re-exports, star imports and plain assignments, from module to module."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
+        self._steps = 0
 
     def follow(self, origins: Iterable[str], path: Path) -> Found:
         """What dotted names, as `Module.origins` gives them, stand for in the file `path`."""
-        found = [self._follow(origin, str(path), frozenset()) for origin in sorted(origins)]
+        self._steps = 0
+        try:
+            found = [self._follow(origin, str(path), frozenset()) for origin in sorted(origins)]
+        except _TooFar:
+            return Unseen()
         if len(found) > 1:  # of several star imports, or of guarded ones, those that have the name count
             found = [each for each in found if each != Unseen(is_missing=True)] or found
         return _agreed(found)
 
     def given_by_star(self, star: str, name: str, path: Path) -> Found | None:
         """What `from star import *` gives the file `path` under a name; None for nothing that can be seen."""
-        found = [
-            given
-            for each in self._project.module_files(star, path)
-            if self._hands_on(each, name)
-            and (given := self._member(each, (name,), frozenset({(star, each)}))) is not None
-        ]
+        self._steps = 0
+        try:
+            found = [
+                given
+                for each in self._project.module_files(star, path)
+                if self._hands_on(each, name)
+                and (given := self._member(each, (name,), frozenset({(star, each)}))) is not None
+            ]
+        except _TooFar:
+            return Unseen()
         return _agreed(found) if found else None
 
     def _follow(self, origin: str, file: str, seen: _Seen) -> Found:
+        self._step()
         if (origin, file) in seen:
             return Unseen()  # modules that import each other in a circle
         seen |= {(origin, file)}
@@ -83,6 +102,11 @@ class Definitions:
         if found:
             return _agreed(found)
         return Unseen() if origin.startswith(".") else Library(frozenset({origin}))
+
+    def _step(self) -> None:
+        self._steps += 1
+        if self._steps > _MOST_STEPS:
+            raise _TooFar
 
     def _located(self, origin: str, path: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
         """The files that hold the longest part of a dotted name that is a module, and the names behind it."""
@@ -96,6 +120,7 @@ class Definitions:
 
     def _member(self, file: str, names: tuple[str, ...], seen: _Seen) -> Found | None:
         """What `names`, one an attribute of the other, stand for in a module; None if it has no such name."""
+        self._step()
         module = self._project.module(file)
         if module is None:
             return Unseen()
@@ -151,6 +176,7 @@ class Definitions:
             return Definition(file, module, value)
         if origins := module.origins(value):
             return _agreed([self._follow(".".join((each, *rest)), file, seen) for each in origins])
+        self._step()
         key = (f"={value.id}", file) if isinstance(value, ast.Name) else None
         if key is None or key in seen:
             return Unseen()

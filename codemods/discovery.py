@@ -42,6 +42,10 @@ ENVIRONMENT_MARKERS: Final = frozenset({"conda-meta", "pyvenv.cfg"})
 PROJECT_MARKERS: Final = ("pyproject.toml", "setup.py", "setup.cfg")
 
 
+# Files about files, such as `.gitignore`, are no longer than this.
+_LARGEST_RULES: Final = 10_000_000
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Candidate:
     """A file that contains the name of an API, with its bytes."""
@@ -223,7 +227,10 @@ def read_file(path: str) -> bytes | None:
     if not stat.S_ISREG(mode):  # a pipe would be waited for, and a device may have no end
         return None
     with open(path, "rb") as file:
-        return file.read()
+        data = file.read(_LARGEST_RULES + 1)
+    if len(data) > _LARGEST_RULES:
+        raise MemoryError
+    return data
 
 
 def _is_file(entry: os.DirEntry[str], on_error: OnError) -> bool:

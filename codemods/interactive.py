@@ -123,7 +123,7 @@ def _shown(proposal: Proposal, colour: bool) -> str:
 
 
 def _heading(site: SiteResult, proposal: Proposal, colour: bool) -> str:
-    path = console.plain(str(proposal.after.path))
+    path = console.one_line(str(proposal.after.path))
     cell = f"cell {site.cell}:" if site.cell is not None else ""
     place = f"{path}:{cell}{site.line}:{site.column}"
     callback = console.plain(" ".join(site.callback.split()))

@@ -35,6 +35,11 @@ class Failure(click.ClickException):
 
     exit_code = EXIT_FAILED
 
+    def format_message(self) -> str:
+        from codemods import console
+
+        return console.one_line(self.message)
+
 
 class Option(click.Option):
     """An option that is listed under a heading of its own in the help text.

@@ -16,6 +16,12 @@ from codemods.project import Project
 from codemods.uses import ClassUse, FileUses, read_uses
 
 _HERE: Final = ""
+# How many classes are looked at to tell whether one method is overridden.
+_MOST_CLASSES: Final = 5_000
+
+
+class _TooMany(Exception):
+    """There are more classes than are looked at."""
 
 
 class Overrides:
@@ -25,18 +31,20 @@ class Overrides:
         """Without `project`, the module is all there is."""
         self._module, self._path, self._project = module, path, project
         self._replaced: dict[str, str | None] = {}
+        self._looked_at = 0
 
     def __call__(self, owner: ast.ClassDef, name: str) -> bool:
         """Whether `self.name` in a method of `owner` may be another function than the one in `owner`."""
         if _is_mangled(name):
             return name in self._own.stored | self._own.patched
+        self._looked_at = 0
         try:
             return any(
                 name in uses.stored | uses.patched
                 or any(self._replaces(file, found, owner, name) for found in uses.classes)
                 for file, uses in self._files(name)
             )
-        except RecursionError:  # a chain of classes too long to follow
+        except (RecursionError, _TooMany):  # as far as anybody can tell
             return True
 
     def of_function(self, name: str) -> str | None:
@@ -59,10 +67,20 @@ class Overrides:
     def _own(self) -> FileUses:
         return read_uses(self._module.tree)
 
-    def _files(self, name: str) -> Iterator[tuple[str, FileUses]]:
-        yield _HERE, self._own
-        if self._project is not None:
-            yield from self._project.others(name, self._path)
+    @functools.cache  # noqa: B019 - it lives as long as a file is analysed
+    def _files(self, name: str) -> tuple[tuple[str, FileUses], ...]:
+        others = self._project.others(name, self._path) if self._project is not None else ()
+        return ((_HERE, self._own), *others)
+
+    @functools.cache  # noqa: B019
+    def _heirs(self, name: str) -> tuple[tuple[str, ClassUse], ...]:
+        """The classes with a base of that name, or one that cannot be seen."""
+        return tuple(
+            (file, heir)
+            for file, uses in self._files(name)
+            for heir in uses.classes
+            if _names_base(heir, name)
+        )
 
     def _may_replace(self, file: str, found: ClassUse, owner: ast.ClassDef) -> bool:
         """Whether a class that derives from `found`, or `found` itself, may derive from `owner`.
@@ -70,8 +88,9 @@ class Overrides:
         A class that stands beside `owner` among the bases of a third one comes before it, perhaps; one that
         `owner` derives from never does.
         """
+        seen: set[tuple[str, int]] = set()  # of no class in it is `owner` a base, or the search would be over
         return (file, found.line) not in self._ancestors(owner) and any(
-            self._may_derive(where, heir, owner, set()) for where, heir in self._with_heirs(file, found)
+            self._may_derive(where, heir, owner, seen) for where, heir in self._with_heirs(file, found)
         )
 
     def _with_heirs(self, file: str, found: ClassUse) -> Iterator[tuple[str, ClassUse]]:
@@ -79,21 +98,17 @@ class Overrides:
         seen, waiting = {(file, found.line)}, [(file, found)]
         while waiting:
             where, base = waiting.pop()
+            self._look()
             yield where, base
             for other, heir in self._heirs(base.name):
                 if (other, heir.line) not in seen:
                     seen.add((other, heir.line))
                     waiting.append((other, heir))
 
-    @functools.cache  # noqa: B019 - one module's overrides live as long as its migration
-    def _heirs(self, name: str) -> tuple[tuple[str, ClassUse], ...]:
-        """The classes that name `name` among their bases, or have bases that cannot be seen."""
-        return tuple(
-            (file, heir)
-            for file, uses in self._files(name)
-            for heir in uses.classes
-            if heir.bases and _names_base(heir, name)
-        )
+    def _look(self) -> None:
+        self._looked_at += 1
+        if self._looked_at > _MOST_CLASSES:
+            raise _TooMany
 
     @functools.cache  # noqa: B019
     def _ancestors(self, owner: ast.ClassDef) -> set[tuple[str, int]]:
@@ -112,6 +127,7 @@ class Overrides:
                     waiting += bases
         return seen
 
+    @functools.cache  # noqa: B019
     def _classes_named(self, file: str, origin: str) -> list[tuple[str, ClassUse]]:
         """The classes that a base called `origin` in `file` may be."""
         name = origin.rpartition(".")[2]
@@ -129,6 +145,7 @@ class Overrides:
         if (file, found.line) in seen:
             return False
         seen.add((file, found.line))
+        self._look()
         return any(
             origins is None or any(self._may_be(file, origin, owner, seen) for origin in origins)
             for origins in found.bases

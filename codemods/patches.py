@@ -12,7 +12,10 @@ from codemods.apis import Api
 from codemods.names import Module
 
 # What a file must spell to be worth parsing: an assignment, or one of the functions that patch.
-_LIKELY: Final = rb"%b\s*(?:[:,)\]].*)?=[^=]|setattr|delattr|patch|\bspy\b|\bdel\b|__dict__|\bvars\b"
+# Where the line goes on for long behind the name, that is reason enough.
+_LIKELY: Final = (
+    rb"%b\s*(?:=[^=]|[:,)\]](?:.{500}|.*=[^=]))|setattr|delattr|patch|\bspy\b|\bdel\b|__dict__|\bvars\b"
+)
 # `setattr`, `monkeypatch.setattr`, `patch`, `mock.patch.object`, `mocker.spy`, and helpers called alike.
 _PATCHER: Final = re.compile(
     r"set|del|patch|mock|object|multiple|spy|stub|swap|replac|overrid", re.IGNORECASE

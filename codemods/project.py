@@ -30,13 +30,13 @@ _LARGEST_READ: Final = 32_000_000
 _REMEMBERED: Final = 500_000
 # What a file must have, beside a name, to put something else in its place: a helper that patches, or an
 # assignment to an attribute or an element.
-_PATCHING: Final = (
-    rb"(?i:set|del|patch|mock|spy|stub|swap|replac|overrid)|\.\s*%b\s*(?::[^=\n]+)?=[^=]|\]\s*="
-)
-# `from . import …` up to a name, in a file or in the lines of a notebook; comments may be anything.
-_FROM_PACKAGE: Final = (
-    rb"from[\s\\]*\.[\s\\.]*import\b"
-    rb"(?:(?!\bfrom\b)[\w\s,()*\\\"\x80-\xff]|#[^\n]*)*?(?<![0-9A-Za-z_])%b(?![0-9A-Za-z_])"
+_PATCHING: Final = re.compile(rb"(?i:set|del|patch|mock|spy|stub|swap|replac|overrid)|\]\s*=")
+# An annotation that is longer counts as one with a value.
+_STORING: Final = rb"\.\s*%b\s*(?:=[^=]|:(?:[^=\n]{200}|[^=\n]+=[^=]))"
+# The names of `from . import …`, in a file or in the lines of a notebook; comments may be anything. Nothing
+# in it is tried in two ways, which would take for ever where there are many comments.
+_FROM_PACKAGE: Final = re.compile(
+    rb"from[\s\\]*\.[\s\\.]*import\b(?:(?!\bfrom\b)[\w\s,()*\\\"\x80-\xff]|#[^\n]*+)*+"
 )
 # What a file may raise that is not Python, not text, or nested without end. That is its own misfortune, and
 # not that of the files which are migrated.
@@ -250,18 +250,29 @@ class Project:
     @functools.cache  # noqa: B019
     def _patching(self, name: str, own: str) -> frozenset[str]:
         """The files, but for one's own, that may replace `name` in a module."""
-        return self._matching(_PATCHING, name, self._spelling(name) - {own})
+        files = self._spelling(name) - {own}
+        if not files:  # to compile a pattern takes time
+            return frozenset()
+        stores = re.compile(_STORING % re.escape(os.fsencode(name))).search
+        return frozenset(filter(self._may_patch, files)).union(self._contents.matching(stores, files))
+
+    @functools.cache  # noqa: B019
+    def _may_patch(self, file: str) -> bool:
+        """Whether a file has something that may replace whatever it names."""
+        return bool(self._contents.matching(_PATCHING.search, (file,)))
 
     @functools.cache  # noqa: B019
     def _from_packages(self, name: str) -> frozenset[str]:
         """The files that may import `name` from the package that they are in, or one around that."""
-        return self._matching(_FROM_PACKAGE, name, self._spelling(name))
-
-    def _matching(self, pattern: bytes, name: str, files: Collection[str]) -> frozenset[str]:
-        if not files:  # to compile a pattern takes time
+        files = self._spelling(name)
+        if not files:
             return frozenset()
-        compiled = re.compile(pattern % re.escape(os.fsencode(name)))
-        return frozenset(self._contents.matching(compiled, files))
+        word = re.compile(rb"(?<![0-9A-Za-z_])%b(?![0-9A-Za-z_])" % re.escape(os.fsencode(name)))
+
+        def imports(data: bytes) -> bool:
+            return any(word.search(found.group()) for found in _FROM_PACKAGE.finditer(data))
+
+        return frozenset(self._contents.matching(imports, files))
 
     @functools.cache  # noqa: B019
     def _uses(self, path: str) -> FileUses | None:

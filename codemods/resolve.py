@@ -21,6 +21,9 @@ Arrays = Literal["numpy", "jax"]
 
 _CACHES: Final = frozenset({"functools.cache", "functools.lru_cache"})
 
+# Names, partials and factories that one callback may come through.
+_MOST_LINKS: Final = 50
+
 _KINDS: Final[dict[type[ast.expr], str]] = {
     ast.Attribute: "an attribute of an expression",
     ast.Await: "an awaited value",
@@ -189,10 +192,14 @@ class _Resolver:
         self._module, self._callbacks = module, callbacks
         self._overridden, self._imported = overridden, imported
         self._active: list[ast.expr] = []
+        self._called_back: dict[ast.AST, bool] = {}
+        self._uses = 0
 
     def resolve(self, node: ast.expr) -> Resolved | Opaque:
         if node in self._active:
             return _out_of_sight(f"`{_short(node)}` is defined by itself.")
+        if len(self._active) >= _MOST_LINKS:
+            return _out_of_sight("The callback comes through too many names to be followed.")
         self._active.append(node)
         try:
             return self._resolve(node)
@@ -329,6 +336,14 @@ class _Resolver:
         """Whether an expression is a callback, or becomes part of nothing but callbacks."""
         if node in self._callbacks:
             return True
+        if node not in self._called_back:
+            self._called_back[node] = False  # what it is as long as it depends on itself
+            self._uses += 1
+            self._called_back[node] = self._uses <= _MOST_LINKS and self._becomes_callback(node)
+            self._uses -= 1
+        return self._called_back[node]
+
+    def _becomes_callback(self, node: ast.AST) -> bool:
         parent = self._module.parents[node]
         match parent:
             case ast.Call(args=[first, *_]) if first is node and self._is_partial(parent):

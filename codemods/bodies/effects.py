@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from codemods import hostlib
 from codemods.bodies.frames import Frame, FunctionLike, Usage
@@ -15,6 +16,10 @@ from codemods.names import Binding, BindingKind, Module, Scope, ScopeKind
 from codemods.overrides import Overrides
 from codemods.trees import walk
 from codemods.wrappers import binding_decorator
+
+# What one body may take: a step for each statement that is run, and each name that is looked at where ways
+# meet or a function is defined. A function of a thousand lines takes some hundred thousand.
+_MOST_STEPS: Final = 1_000_000
 
 
 class Effects:
@@ -41,6 +46,7 @@ class Effects:
         self.released: set[Place] = set()
         self.element_forms: dict[ast.expr, Form] = {}
         self.closed: set[ast.stmt] = set()
+        self.steps = 0
         self.watched = 0  # by how many contexts that may turn warnings into errors
 
     # Containers. What one holds is the same whoever looks at it, and never forgotten.
@@ -184,6 +190,13 @@ class Effects:
         """An obstacle that is none once the arguments are converted."""
         names = tuple(sorted(value.raw or value.view))
         self.obstruct(Obstacle(code, node, reason, "", names))
+
+    def take_steps(self, node: ast.AST, count: int = 1) -> None:
+        """Counts what the analysis does, lest its time has no bound; raises `Obstructed` at the limit."""
+        self.steps += count
+        if self.steps > _MOST_STEPS:
+            reason = "The ways through the body are too many to be followed."
+            raise Obstructed(Obstacle("BC111", node, reason, "Split it into several functions."))
 
     def obstruct(self, obstacle: Obstacle) -> None:
         if obstacle.code not in self.accept or not obstacle.names:

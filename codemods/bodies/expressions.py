@@ -323,7 +323,9 @@ class Expressions(Effects):
         """A nested function may outlive the call, and with it what it captures."""
         frame.capture(function)
         scope = self.module.opened[function]
-        for inner in walk(function):
+        nodes = walk(function)
+        self.take_steps(function, len(nodes))
+        for inner in nodes:
             if (
                 isinstance(inner, ast.Name)
                 and isinstance(inner.ctx, ast.Load)

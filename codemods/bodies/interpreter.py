@@ -189,6 +189,7 @@ class Interpreter(Calls):
         for statement in statements:
             if frame.ended:
                 break
+            self.take_steps(statement)
             visit = getattr(self, f"_do_{type(statement).__name__}", None)
             if visit is not None:
                 visit(statement, frame)
@@ -198,6 +199,7 @@ class Interpreter(Calls):
         before, ends = frame.env, []
         for statements in blocks:
             frame.env, frame.ended = dict(before), False
+            self.take_steps(frame.function, len(before))
             self.block(statements, frame)
             if not frame.ended:
                 ends.append(frame.env)
@@ -324,6 +326,7 @@ class Interpreter(Calls):
             frame.env, frame.ended = dict(state), False
             once()
             ends = [state, *frame.loop_exits, *frame.loop_continues] + ([] if frame.ended else [frame.env])
+            self.take_steps(frame.function, len(ends) * len(state))
             state = join_environments(ends)
         left, exits = bool(frame.loop_exits), list(frame.loop_exits)
         frame.env, frame.ended = state, False

@@ -50,6 +50,8 @@ _DEEPEST_CALL: Final = 60
 _CONTEXTS: Final = 12
 # What may be more things than this counts as something out of sight, to which they are handed.
 _MOST_REFERENCES: Final = 24
+# From this many bases on, to look through them is work that counts.
+_MANY_CLASSES: Final = 20
 # Functions that lead to no call site are evaluated if they are as short as this, and this deep at most.
 _SMALL: Final = 12
 _ASIDE: Final = 3
@@ -368,6 +370,8 @@ class Calls(Modules):
         while waiting:
             found = waiting.pop(0)
             yield found
+            if len(seen) > _MANY_CLASSES:
+                self.heap.spend()
             for base in found.node.bases:
                 for reference in self.value(base, found.frame):
                     if isinstance(reference, Class) and reference not in seen:

@@ -25,6 +25,7 @@ _LINES: Final = re.compile(r"\b([Ll]ine)s? (\d+(?:, \d+)*(?: and \d+)?)(?!\d| of
 _EXPORTED: Final = re.compile(
     r"^[ \t]*#[ \t]*\|?[ \t]*exports?i?(?:[ \t]+[\w.]+)?[ \t\r]*$|\bnbdev_export\b", re.MULTILINE
 )
+_STEM: Final = re.compile(r"__ipython_*")
 _BY_HAND: Final = "Migrate it by hand, if it is a call."
 
 
@@ -62,9 +63,10 @@ class _Part:
 
     def position(self, offset: int) -> Position:
         """What the user sees of an offset in the cell."""
-        offset = min(offset, len(self.cell.text))
-        endings = [match.end() for match in _NEWLINE.finditer(self.cell.text, 0, offset)]
-        return Position(len(endings) + 1, offset - (endings[-1] if endings else 0) + 1, self.cell.number)
+        starts = _line_starts(self.cell)
+        offset = min(offset, starts[-1] + len(_lines(self.cell)[-1]))
+        line = bisect.bisect_right(starts, offset)
+        return Position(line, offset - starts[line - 1] + 1, self.cell.number)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -176,8 +178,8 @@ class Notebook(SourceFile):
         return text[0].upper() + text[1:] if match[1][0].isupper() else text
 
     def excerpt(self, line: int, cell: int | None = None) -> str | None:
-        found = next((part.cell.text for part in self.parts if part.cell.number == cell), "")
-        lines = _NEWLINE.split(found)
+        found = next((part.cell for part in self.parts if part.cell.number == cell), None)
+        lines = _lines(found) if found is not None else ()
         return lines[line - 1] if 0 < line <= len(lines) else None
 
     def is_command(self, line: int) -> bool:
@@ -239,6 +241,17 @@ class Notebook(SourceFile):
         return Note(position.line, position.column, Diagnostic("BC011", reason, _BY_HAND), position.cell)
 
 
+@functools.lru_cache(maxsize=16)
+def _lines(cell: Cell) -> tuple[str, ...]:
+    """The lines of a cell's text, without their endings."""
+    return tuple(_NEWLINE.split(cell.text))
+
+
+@functools.lru_cache(maxsize=16)
+def _line_starts(cell: Cell) -> tuple[int, ...]:
+    return (0, *(match.end() for match in _NEWLINE.finditer(cell.text)))
+
+
 def _module(document: Document) -> tuple[str, tuple[_Part, ...], frozenset[int]]:
     """The text of the module, its parts, and the lines between them."""
     texts = [cell.text for cell in document.cells]
@@ -274,8 +287,8 @@ def _module(document: Document) -> tuple[str, tuple[_Part, ...], frozenset[int]]
 
 def _fresh_names(texts: Sequence[str]) -> Callable[[], str]:
     """Makes names that no text spells."""
-    stem = "__ipython"
-    while any(stem in text for text in texts):
-        stem += "_"
+    found = (match.group() for text in texts for match in _STEM.finditer(text))
+    longest = max(found, key=len, default="")
+    stem = f"{longest}_" if longest else "__ipython"
     numbers = itertools.count(1)
     return lambda: f"{stem}_{next(numbers)}__"

@@ -7,6 +7,7 @@ its white space, and the escapes of every character that stays.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import json
 import re
@@ -42,7 +43,7 @@ class Token:
     value: str
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, eq=False, slots=True)
 class Cell:
     """A code cell.
 
@@ -137,7 +138,7 @@ class Document:
         for text in (self.text[cell.start : cell.end], self.text):
             if not text.isascii():
                 return False
-            if _ESCAPED.search(text):
+            if _has_escapes(text):
                 return True
         return False
 
@@ -199,6 +200,11 @@ class _Characters:
         return _Characters(changed[first:last], written[first:last], within)
 
 
+@functools.lru_cache(maxsize=2)  # the notebook is asked about for each of its cells
+def _has_escapes(text: str) -> bool:
+    return _ESCAPED.search(text) is not None
+
+
 def _ends_line(characters: Sequence[str]) -> bool:
     return bool(characters) and characters[-1] == "\n"
 
@@ -212,7 +218,7 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self._text, self._index = text, 0
-        self._decode = json.JSONDecoder().raw_decode
+        self._decode = json.JSONDecoder(parse_int=str).raw_decode  # no number matters, however long
 
     def document(self) -> Document:
         cells: list[Cell] = []

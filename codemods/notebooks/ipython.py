@@ -36,7 +36,8 @@ _ESCAPE: Final = re.compile(r"[ \t\f]*(?=[%!?,;/])")
 _COMMAND: Final = re.compile(r"(?:[^\r\n\\]|\\(?:\r\n|\r|\n)|\\)*")
 _BLANK: Final = re.compile(r"[ \t\f]*")
 _CELL_MAGIC: Final = re.compile(
-    r"(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*[ \t\f]*%%(?P<name>[\w.!]+)(?![\w?])"
+    # Possessive, lest `\r\n` be tried as two line endings as well, in every combination.
+    r"(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*+[ \t\f]*%%(?P<name>[\w.!]+)(?![\w?])"
 )
 _LINE_MAGIC: Final = re.compile(r"%%?[ \t]*(?P<name>[\w.*]*)")
 _OPTION: Final = re.compile(r"[ \t]+--?(?P<name>[A-Za-z][\w-]*)(?:=\S*)?(?=\s|\Z)")

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Final
 
+from codemods.console import plain
 from codemods.model import FileResult
 
 _RED, _GREEN, _CYAN, _BOLD, _RESET = b"\x1b[31m", b"\x1b[32m", b"\x1b[36m", b"\x1b[1m", b"\x1b[0m"
@@ -14,16 +15,19 @@ _COLOURS: Final = ((b"---", _BOLD), (b"+++", _BOLD), (b"@@", _CYAN), (b"-", _RED
 _NO_NEWLINE: Final = b"\n\\ No newline at end of file\n"
 
 
-def unified_diff(file: FileResult, *, colour: bool = False) -> bytes:
+def unified_diff(file: FileResult, *, colour: bool = False, terminal: bool = False) -> bytes:
     r"""The change as a unified diff that `git apply` and `patch -p1` accept; empty for no change.
 
     They accept it in the current folder, if the file is somewhere below. The lines are the file's own
-    bytes, in its own encoding and with its own line endings. As for Git, only `\n` ends a line.
+    bytes, in its own encoding and with its own line endings. As for Git, only `\n` ends a line. For a
+    terminal, whatever that would obey is shown by its escape.
     """
     if not file.changed:
         return b""
     name = shown(file.path).as_posix().lstrip("/")
     rows = changed_rows(file.before, file.after, name)
+    if terminal:
+        rows = list(map(_harmless, rows))
     return b"".join(coloured(row, index) for index, row in enumerate(rows)) if colour else b"".join(rows)
 
 
@@ -45,6 +49,11 @@ def changed_rows(before: bytes, after: bytes, name: str) -> list[bytes]:
     a, b = (_ended(quoted(f"{prefix}/{name}")).decode("latin-1") for prefix in ("a", "b"))
     rows = [row.encode("latin-1") for row in difflib.unified_diff(old, new, a, b)]
     return [row if row.endswith(b"\n") else row + _NO_NEWLINE for row in rows]
+
+
+def _harmless(row: bytes) -> bytes:
+    text, newline, rest = row.replace(b"\r\n", b"\n").partition(b"\n")
+    return plain(text.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape") + newline + rest
 
 
 def _lines(text: str) -> list[str]:

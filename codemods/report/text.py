@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from codemods import console
 from codemods.model import Diagnostic, FileResult, Hop, Note, SiteResult, Status
 from codemods.report.entries import subject
 from codemods.report.run import Run, summary
@@ -14,9 +15,13 @@ if TYPE_CHECKING:
     from codemods.source import SourceFile
 
 
+# Of a longer line, the beginning is shown.
+_LONGEST_EXCERPT: Final = 1_000
+
+
 def failures(run: Run) -> Iterator[str]:
     """A line for each path that could not be processed."""
-    yield from (f"error: {file.error}" for file in run.files if file.error is not None)
+    yield from (console.one_line(f"error: {file.error}") for file in run.files if file.error is not None)
 
 
 def diagnostics(run: Run) -> Iterator[str]:
@@ -54,14 +59,18 @@ def _finding(site: SiteResult) -> str:
 
 def _entry(path: Path, source: SourceFile | None, place: SiteResult | Note, text: str) -> str:
     cell = "" if place.cell is None else f"cell {place.cell}:"
-    entry = f"{path}:{cell}{place.line}:{place.column}: {text}"
+    entry = console.one_line(f"{path}:{cell}{place.line}:{place.column}: {text}")
     excerpt = source.excerpt(place.line, place.cell) if source is not None else None
-    return entry if excerpt is None else f"{entry}\n    {excerpt.strip()}"
+    return entry if excerpt is None else f"{entry}\n    {console.one_line(_cut(excerpt.strip()))}"
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _LONGEST_EXCERPT else f"{line[:_LONGEST_EXCERPT]} …"
 
 
 def _step(hop: Hop) -> str:
     cell = "" if hop.cell is None else f"cell {hop.cell}:"
-    return f"      {hop.path}:{cell}{hop.line}: {hop.name}"
+    return console.one_line(f"      {hop.path}:{cell}{hop.line}: {hop.name}")
 
 
 def _source(file: FileResult) -> SourceFile | None:
@@ -77,7 +86,7 @@ def _source(file: FileResult) -> SourceFile | None:
 def changes(run: Run) -> Iterator[str]:
     """A line for each file that was written."""
     if run.written:
-        yield from (f"rewrote {file.path}" for file in run.files if file.changed)
+        yield from (console.one_line(f"rewrote {file.path}") for file in run.files if file.changed)
 
 
 def conclusion(run: Run) -> str:

@@ -116,8 +116,8 @@ def test_files_that_match_a_pattern(tmp_path, room, monkeypatch):
     paths = written(tmp_path, a="one", b="two", c="three" * 100)
     monkeypatch.setattr(contents, "_PIECE", SMALL_PIECE)
     found = Contents(paths, room)
-    assert found.matching(re.compile(b"o$"), paths) == [paths[1], paths[2]]
-    assert found.matching(re.compile(b"o$"), paths[:1]) == []
+    assert found.matching(re.compile(b"o$").search, paths) == [paths[1], paths[2]]
+    assert found.matching(re.compile(b"o$").search, paths[:1]) == []
 
 
 # ---------------------------------------------------------------------------------------- projects
