@@ -119,7 +119,8 @@ class Notebook(SourceFile):
             assert change.end <= part.end, "a change reaches over the end of its cell"
             start, end = part.offset(change.start), part.offset(change.end)
             by_cell.setdefault(part.cell, []).append(Change(start, end, self._with_commands(change, part)))
-        return self.encode(self.document.changed(by_cell, self.newline))
+        kept = {cell: _with_body(cell.text, those) for cell, those in by_cell.items()}
+        return self.encode(self.document.changed(kept, self.newline))
 
     def check(self, changes: Sequence[Change]) -> None:
         after = self._read(self.path, self.changed(changes))
@@ -292,3 +293,18 @@ def _fresh_names(texts: Sequence[str]) -> Callable[[], str]:
     stem = f"{longest}_" if longest else "__ipython"
     numbers = itertools.count(1)
     return lambda: f"{stem}_{next(numbers)}__"
+
+
+def _with_body(text: str, changes: list[Change]) -> list[Change]:
+    """The changes of a cell, with a `pass` where they leave no body to a command that needs one."""
+    if not text.lstrip().startswith("%%"):
+        return changes
+    after, end = "", 0
+    for change in sorted(changes, key=lambda each: each.start):
+        after, end = after + text[end : change.start] + change.text, change.end
+    after += text[end:]
+    if "\n" in after.strip():
+        return changes
+    *others, last = sorted(changes, key=lambda each: each.start)
+    gap = "" if after.endswith("\n") else "\n"
+    return [*others, dataclasses.replace(last, text=f"{last.text}{gap}pass")]
