@@ -101,7 +101,7 @@ def tree_contests(files: Sources) -> Iterator[Contest]:
         command(*ours(files.hits)),
         plain,
         "no call site",
-        4.0,
+        8.0,
         apart=command(*ours(files.alone)),
     )
     long = command(*ours(files.long))
