@@ -41,6 +41,7 @@ __all__ = [
     "XlaBuffer",
     "XlaExecutionContext",
     "add_host_callback",
+    "automatic_axes",
     "avals_in",
     "avals_out",
     "bind",
@@ -50,7 +51,9 @@ __all__ = [
     "emit_host_callback",
     "enable_x64",
     "has_manual_axes",
+    "is_for_export",
     "lower_function",
+    "lower_in_place",
     "make_effect",
     "platform_of",
     "put",
@@ -171,12 +174,25 @@ def platform_of(ctx: LoweringRuleContext) -> str:
     return platforms[0]
 
 
+def is_for_export(ctx: LoweringRuleContext) -> bool:
+    """Return whether the computation is lowered by `jax.export`."""
+    return bool(ctx.module_context.lowering_parameters.for_export)
+
+
 def has_manual_axes(ctx: LoweringRuleContext) -> bool:
     """Return whether the equation stands inside `shard_map` or `pmap`, and so sees one shard only."""
     axis_context: Any = ctx.module_context.axis_context
     if isinstance(axis_context, _sharding_impls.SPMDAxisContext):
         return bool(axis_context.manual_axes)
     return not isinstance(axis_context, _sharding_impls.ShardingContext)
+
+
+def automatic_axes(ctx: LoweringRuleContext) -> set[str]:
+    """Return the mesh axes that XLA still partitions inside a `shard_map`; none if that is over all axes."""
+    axis_context: Any = ctx.module_context.axis_context
+    if not has_manual_axes(ctx) or not isinstance(axis_context, _sharding_impls.SPMDAxisContext):
+        return set()
+    return set(axis_context.mesh.axis_names) - set(axis_context.manual_axes)
 
 
 def device_count(ctx: LoweringRuleContext) -> int:
@@ -211,6 +227,17 @@ def lower_function(
     return result
 
 
+def lower_in_place(
+    ctx: LoweringRuleContext, function: Callable[..., Sequence[Any]], operands: Sequence[Any]
+) -> Sequence[Any]:
+    """Lower a JAX function of the equation's operands in its place; it returns a sequence of arrays.
+
+    Replaced by: `jax.interpreters.mlir.lower_fun`, which is public but not documented.
+    """
+    results: Sequence[Any] = mlir.lower_fun(function, multiple_results=True)(ctx, *operands)
+    return results
+
+
 def emit_host_callback(
     ctx: LoweringRuleContext,
     function: Callable[..., Sequence[Any]],
@@ -237,6 +264,11 @@ def emit_host_callback(
         returns_token=False,
         sharding=op_sharding,
     )
+    # JAX wraps the function to check results and to canonicalise 64-bit types, by the x64 mode of whichever
+    # thread XLA calls it on. `function` has done both by the mode at bind time.
+    callbacks = ctx.module_context.host_callbacks
+    if callable(callbacks[-1]):
+        callbacks[-1] = function
     return results
 
 

@@ -371,6 +371,13 @@ class HostArray(np.ndarray):
         return array
 
     @classmethod
+    def view_of(cls, value: Any) -> HostArray:
+        """Return a read-only view of an array that XLA hands over."""
+        array: HostArray = np.asarray(value).view(cls)
+        array.setflags(write=False)
+        return array
+
+    @classmethod
     def input_of(cls, value: Any) -> HostArray:
         """Return a copy that no view of it can be made writable from."""
         array = cls.copy_of(value)

@@ -8,7 +8,7 @@ through the custom call that `jax.pure_callback` lowers to.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -19,7 +19,7 @@ from jax import lax
 from bufcb import _jax, trampoline
 from bufcb._jax import LoweringRuleContext, ShapedArray
 from bufcb.buffers import HostArray, HostContext
-from bufcb.callables import Callback
+from bufcb.callables import Callback, describe
 from bufcb.primitive import Api, buffer_callback_p, placed_buffer_callback_p
 
 
@@ -54,11 +54,41 @@ def _plan(
 
 
 def _lower(ctx: LoweringRuleContext, *operands: Any, **params: Any) -> Sequence[Any]:
+    if _jax.is_for_export(ctx):
+        # The beginning is JAX's own text, which it raises once the lowering is done.
+        raise NotImplementedError(
+            "serialization of host_callbacks is not yet implemented: a buffer_callback runs a Python function "
+            f"of this process, so that jax.export cannot export it.\n"
+            f"Callback {describe(params['callback'].function)}"
+        )
     platform = _jax.platform_of(ctx)
     if platform not in _RULES:
         raise ValueError(f"`buffer_callback` not supported on {platform} backend.")
-    rule = _lower_host if _needs_host_path(ctx, params["sharding"]) else _RULES[platform]
-    return rule(ctx, *operands, **params)
+    if _needs_host_path(ctx, params["sharding"]):
+        return _lower_host(ctx, *operands, **params)
+    if axes := _jax.automatic_axes(ctx):
+        return _lower_partly_manual(ctx, axes, *operands, **params)
+    return _RULES[platform](ctx, *operands, **params)
+
+
+def _lower_partly_manual(
+    ctx: LoweringRuleContext, axes: set[str], *operands: Any, **params: Any
+) -> Sequence[Any]:
+    """Make the remaining axes manual as well, around the call alone: XLA does not partition a callback.
+
+    Each device calls back with the whole shard, as it does inside a `shard_map` over all axes. Without this,
+    XLA refuses side effects, and without Shardy it aborts the process.
+    """
+
+    def per_device(*args: Any) -> Sequence[Any]:
+        return _jax.bind(buffer_callback_p, *args, **params)
+
+    def call(*args: Any) -> Sequence[Any]:
+        whole = jax.sharding.PartitionSpec()
+        mapped = jax.shard_map(per_device, in_specs=whole, out_specs=whole, axis_names=axes, check_vma=False)
+        return mapped(*(jax.sharding.reshard(arg, whole) for arg in args))
+
+    return _jax.lower_in_place(ctx, call, operands)
 
 
 def _lower_cpu(ctx: LoweringRuleContext, *operands: Any, **params: Any) -> Sequence[Any]:
@@ -77,26 +107,49 @@ def _needs_host_path(ctx: LoweringRuleContext, sharding: jax.sharding.Sharding |
 def _lower_buffers(
     ctx: LoweringRuleContext, operands: Sequence[Any], target: str, params: dict[str, Any]
 ) -> Sequence[Any]:
-    """Lower to a handler of XLA's that passes its own buffers; 2- and 4-bit types are widened around it."""
+    """Lower to a handler of XLA's that passes its own buffers."""
     function = trampoline.build(_plan(ctx, **params))
     index = _jax.add_host_callback(ctx, function)
-    avals_in, avals_out = _jax.avals_in(ctx), _jax.avals_out(ctx)
-    wide_in, wide_out = list(map(_widened, avals_in)), list(map(_widened, avals_out))
-    wide_operands = map(functools.partial(_convert, ctx), operands, avals_in, wide_in)
     rule = jax.ffi.ffi_lowering(
         target,
         has_side_effect=params["has_side_effect"],
         operand_output_aliases=dict(params["input_output_aliases"]),
     )
-    results = rule(_jax.with_avals(ctx, wide_in, wide_out), *wide_operands, index=np.uint64(index))
+    rule = functools.partial(rule, index=np.uint64(index))
+    return _lower_widened(ctx, operands, rule, _widened, _widened)
+
+
+def _lower_widened(
+    ctx: LoweringRuleContext,
+    operands: Sequence[Any],
+    rule: Callable[..., Sequence[Any]],
+    widen_operand: Callable[[ShapedArray], ShapedArray],
+    widen_result: Callable[[ShapedArray], ShapedArray],
+) -> Sequence[Any]:
+    """Lower by `rule` with 8-bit arrays in the place of narrower ones."""
+    avals_in, avals_out = _jax.avals_in(ctx), _jax.avals_out(ctx)
+    wide_in, wide_out = list(map(widen_operand, avals_in)), list(map(widen_result, avals_out))
+    wide_operands = map(functools.partial(_convert, ctx), operands, avals_in, wide_in)
+    results = rule(_jax.with_avals(ctx, wide_in, wide_out), *wide_operands)
     return list(map(functools.partial(_convert, ctx), results, wide_out, avals_out))
 
 
 def _widened(aval: ShapedArray) -> ShapedArray:
     """Return the 8-bit counterpart of a 2- or 4-bit array, else `aval` itself."""
-    if not trampoline.is_sub_byte(np.dtype(aval.dtype)):
-        return aval
+    return _eight_bits(aval) if trampoline.is_sub_byte(np.dtype(aval.dtype)) else aval
+
+
+def _widened_2_bits(aval: ShapedArray) -> ShapedArray:
+    """Return the 8-bit counterpart of a 2-bit array, else `aval` itself."""
+    return _eight_bits(aval) if np.dtype(aval.dtype).name.endswith("int2") else aval
+
+
+def _eight_bits(aval: ShapedArray) -> ShapedArray:
     return ShapedArray(aval.shape, jnp.uint8)
+
+
+def _as_it_is(aval: ShapedArray) -> ShapedArray:
+    return aval
 
 
 def _convert(ctx: LoweringRuleContext, value: Any, source: ShapedArray, target: ShapedArray) -> Any:
@@ -121,20 +174,32 @@ def _bits(dtype: np.dtype) -> np.dtype:
 
 
 def _lower_host(ctx: LoweringRuleContext, *operands: Any, **params: Any) -> Sequence[Any]:
-    """Lower to a call on the host with copies of the operands, whose outputs are copied back."""
+    """Lower to a call on the host with views of the operands there, whose outputs are copied back."""
     function = trampoline.build(_plan(ctx, **params))
+    rule = functools.partial(_emit_host_call, function=function, params=params)
+    # XLA hands over sub-byte types unpacked, but corrupts memory when it gathers the shards of 2-bit arrays.
+    # Results are left on the device of the call, as those of `jax.pure_callback`, unless that is not the
+    # first.
+    widen_result = _as_it_is if params["sharding"] is None else _widened_2_bits
+    return _lower_widened(ctx, operands, rule, _widened_2_bits, widen_result)
+
+
+def _emit_host_call(
+    ctx: LoweringRuleContext, *operands: Any, function: Callable[..., tuple[()]], params: dict[str, Any]
+) -> Sequence[Any]:
+    """Emit the call, with operands and results as the host has them."""
     shapes = [(aval.shape, np.dtype(aval.dtype)) for aval in _jax.avals_out(ctx)]
     sources = {output: operand for operand, output in params["input_output_aliases"]}
     context = HostContext()
 
     def call(*values: Any) -> tuple[np.ndarray, ...]:
-        inputs = [HostArray.input_of(value) for value in values]
+        inputs = list(map(HostArray.view_of, values))
         outputs = [
             HostArray.copy_of(values[sources[i]]) if i in sources else HostArray.empty(shape, dtype)
             for i, (shape, dtype) in enumerate(shapes)
         ]
         function(context, *inputs, *outputs)
-        return tuple(output.view(np.ndarray) for output in outputs)
+        return tuple(out.view(np.ndarray).view(dtype) for out, (_, dtype) in zip(outputs, shapes, strict=True))
 
     results = _jax.emit_host_callback(
         ctx, call, operands, sharding=params["sharding"], has_side_effect=params["has_side_effect"]
