@@ -51,6 +51,8 @@ __all__ = [
     "emit_host_callback",
     "enable_x64",
     "has_manual_axes",
+    "has_peers",
+    "is_first_device",
     "is_for_export",
     "lower_function",
     "lower_in_place",
@@ -203,6 +205,20 @@ def device_count(ctx: LoweringRuleContext) -> int:
     if isinstance(axis_context, _sharding_impls.SPMDAxisContext):
         return axis_context.mesh.size
     return int(axis_context.num_devices)
+
+
+def has_peers(ctx: LoweringRuleContext) -> bool:
+    """Return whether other devices take part in the computation, each with its shard or with none."""
+    axis_context: Any = ctx.module_context.axis_context
+    if isinstance(axis_context, _sharding_impls.SPMDAxisContext):
+        return bool(axis_context.mesh.size > 1)
+    return int(getattr(axis_context, "num_devices", 1)) > 1
+
+
+def is_first_device(ctx: LoweringRuleContext, sharding: jax.sharding.Sharding) -> bool:
+    """Return whether `sharding` is on the first of the devices that the computation runs on."""
+    devices = getattr(ctx.module_context.axis_context, "device_assignment", None)
+    return bool(devices) and getattr(sharding, "device_set", None) == {devices[0]}
 
 
 def add_host_callback(ctx: LoweringRuleContext, function: Callable[..., Any]) -> int:

@@ -371,15 +371,11 @@ class HostArray(np.ndarray):
         return array
 
     @classmethod
-    def view_of(cls, value: Any) -> HostArray:
-        """Return a read-only view of an array that XLA hands over."""
-        array: HostArray = np.asarray(value).view(cls)
-        array.setflags(write=False)
-        return array
-
-    @classmethod
     def input_of(cls, value: Any) -> HostArray:
-        """Return a copy that no view of it can be made writable from."""
+        """Return a copy that no view of it can be made writable from.
+
+        A view would not do: NumPy sees through it to the memory's owner, and a kept reference goes unseen.
+        """
         array = cls.copy_of(value)
         array.setflags(write=False)
         return array

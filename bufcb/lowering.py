@@ -50,6 +50,7 @@ def _plan(
         retain=retain,
         x64=x64,
         checked=checked,
+        has_peers=_jax.has_peers(ctx),
     )
 
 
@@ -174,14 +175,19 @@ def _bits(dtype: np.dtype) -> np.dtype:
 
 
 def _lower_host(ctx: LoweringRuleContext, *operands: Any, **params: Any) -> Sequence[Any]:
-    """Lower to a call on the host with views of the operands there, whose outputs are copied back."""
+    """Lower to a call on the host with copies of the operands, whose outputs are copied back."""
     function = trampoline.build(_plan(ctx, **params))
     rule = functools.partial(_emit_host_call, function=function, params=params)
     # XLA hands over sub-byte types unpacked, but corrupts memory when it gathers the shards of 2-bit arrays.
     # Results are left on the device of the call, as those of `jax.pure_callback`, unless that is not the
     # first.
-    widen_result = _as_it_is if params["sharding"] is None else _widened_2_bits
+    widen_result = _widened_2_bits if _is_placed(ctx, params["sharding"]) else _as_it_is
     return _lower_widened(ctx, operands, rule, _widened_2_bits, widen_result)
+
+
+def _is_placed(ctx: LoweringRuleContext, sharding: jax.sharding.Sharding | None) -> bool:
+    """Return whether the results are on another device than the first, from where JAX reads them."""
+    return sharding is not None and _jax.device_count(ctx) > 1 and not _jax.is_first_device(ctx, sharding)
 
 
 def _emit_host_call(
@@ -193,7 +199,7 @@ def _emit_host_call(
     context = HostContext()
 
     def call(*values: Any) -> tuple[np.ndarray, ...]:
-        inputs = list(map(HostArray.view_of, values))
+        inputs = list(map(HostArray.input_of, values))
         outputs = [
             HostArray.copy_of(values[sources[i]]) if i in sources else HostArray.empty(shape, dtype)
             for i, (shape, dtype) in enumerate(shapes)
@@ -204,7 +210,7 @@ def _emit_host_call(
     results = _jax.emit_host_callback(
         ctx, call, operands, sharding=params["sharding"], has_side_effect=params["has_side_effect"]
     )
-    if params["sharding"] is None or _jax.device_count(ctx) == 1:
+    if not _is_placed(ctx, params["sharding"]):
         return results
     # Without an operation in between, XLA returns zeros for a result on another device than the first.
     return [

@@ -20,6 +20,7 @@ built by JAX at run time, except for nodes of registered classes. For one array 
             detach((r0, w0, ))
             if type(error) is OutputError:
                 name_output(error)
+            check_text(error)
             raise
         if getrefcount(r0) + getrefcount(w0) > 4:
             check_escapes((r0, w0))
@@ -62,6 +63,8 @@ class Plan:
       retain: "raise" or "copy".
       x64: the x64 mode at bind time.
       checked: whether outputs are checked for elements that were not written.
+      has_peers: whether other devices take part. If they wait for what this call computes, XLA ends the
+        process when it fails, and nobody is told the error, which is why it is logged then.
     """
 
     api: Api
@@ -76,6 +79,7 @@ class Plan:
     retain: str
     x64: bool
     checked: bool
+    has_peers: bool = False
 
     @property
     def aliased(self) -> set[int]:
@@ -103,6 +107,7 @@ class _Writer:
             "OutputError": buffers.OutputError,
             "raise_returned": functools.partial(_raise_returned, plan),
             "name_output": functools.partial(_name_output, plan),
+            "check_text": _check_text,
             "check_escapes": functools.partial(_check_escapes, plan),
             "detach": buffers.detach,
             "fill_canary": buffers.fill_canary,
@@ -141,10 +146,12 @@ class _Writer:
         yield from (_indent(line, 2) for line in self.part())
         yield "        if type(error) is OutputError:"
         yield "            name_output(error)"
-        if self.plan.api == "pure_callback":
+        if self.plan.api == "pure_callback" or self.plan.has_peers:
+            namesake = "jax.pure_callback" if self.plan.api == "pure_callback" else "buffer_callback"
             self.names["log"] = logging.getLogger("bufcb").exception
             yield "        else:"
-            yield '            log("jax.pure_callback failed")'
+            yield f'            log("{namesake} failed")'
+        yield "        check_text(error)"
         yield "        raise"
         yield from map(_indent, self.close())
         yield "    return ()"
@@ -341,6 +348,20 @@ def _name_output(plan: Plan, error: buffers.OutputError) -> None:
     """Add the callback's name and the leaf to an error that a strict write raised."""
     leaf = "" if error.index is None else f", {_output_names(plan)[error.index]}"
     error.args = (f"{error.args[0]}\nCallback {describe(plan.function)}{leaf}",)
+
+
+def _check_text(error: BaseException) -> None:
+    """Raise another error in the place of one that has no text, at which XLA ends the process."""
+    try:
+        text = str(error)
+        text.encode()
+    except UnicodeEncodeError:
+        readable = text.encode(errors="backslashreplace").decode()
+    except BaseException as fault:  # noqa: BLE001
+        readable = f"its text cannot be read, since that raises {type(fault).__qualname__}"
+    else:
+        return
+    raise RuntimeError(f"{type(error).__qualname__}: {readable}").with_traceback(error.__traceback__) from None
 
 
 def _check_escapes(plan: Plan, arrays: tuple[np.ndarray, ...]) -> None:
