@@ -34,6 +34,7 @@ import functools
 import keyword
 import logging
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -129,7 +130,8 @@ class _Writer:
 
     def compile(self) -> Callable[..., tuple[()]]:
         source = "\n".join(self.lines()) + "\n"
-        code = compile(source, f"<bufcb trampoline of {describe(self.plan.function)}>", "exec")
+        name = _readable(f"<bufcb trampoline of {describe(self.plan.function)}>")
+        code = compile(source, name, "exec")
         exec(code, self.names)  # noqa: S102 - made of names of our own and of literals of str and int
         trampoline: Callable[..., tuple[()]] = self.names["trampoline"]
         return trampoline
@@ -351,17 +353,30 @@ def _name_output(plan: Plan, error: buffers.OutputError) -> None:
 
 
 def _check_text(error: BaseException) -> None:
-    """Raise another error in the place of one that has no text, at which XLA ends the process."""
+    """Raise another error in the place of one that XLA cannot put into words: it would end the process.
+
+    Its text, or a name in its traceback, may have characters that UTF-8 has no bytes for.
+    """
     try:
-        text = str(error)
-        text.encode()
-    except UnicodeEncodeError:
-        readable = text.encode(errors="backslashreplace").decode()
+        text, has_text = str(error), True
     except BaseException as fault:  # noqa: BLE001
-        readable = f"its text cannot be read, since that raises {type(fault).__qualname__}"
-    else:
+        text, has_text = f"its text cannot be read, since that raises {type(fault).__qualname__}", False
+    text = f"{type(error).__qualname__}: {text}"
+    frames = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    traced = all(map(_is_readable, (name for code, _ in frames for name in (code.co_name, code.co_filename))))
+    if has_text and traced and _is_readable(text):
         return
-    raise RuntimeError(f"{type(error).__qualname__}: {readable}").with_traceback(error.__traceback__) from None
+    if not traced:
+        text += "".join(f"\n  in {code.co_name} ({code.co_filename}:{line})" for code, line in frames[1:])
+    raise RuntimeError(_readable(text)).with_traceback(error.__traceback__ if traced else None) from None
+
+
+def _readable(text: str) -> str:
+    return text.encode(errors="backslashreplace").decode()
+
+
+def _is_readable(text: str) -> bool:
+    return text.isascii() or _readable(text) == text
 
 
 def _check_escapes(plan: Plan, arrays: tuple[np.ndarray, ...]) -> None:

@@ -192,6 +192,15 @@ def test_whatever_is_raised_is_an_error_of_the_computation(raises: Callable[[], 
         jax.block_until_ready(jax.jit(bufcb.buffer_callback(into, F4))(jnp.ones(4)))
 
 
+def test_a_place_that_has_no_text() -> None:
+    """A file's name may have bytes that are no UTF-8; Python shows them as lone surrogates."""
+    namespace: dict[str, Any] = {}
+    source = "def fails(ctx, out, x):\n    raise LookupError('no such luck')\n"
+    exec(compile(source, "caf\udce9.py", "exec"), namespace)
+    with pytest.raises(FAILURES, match=r"LookupError: no such luck\n  in fails \(caf\\udce9\.py:2\)"):
+        jax.block_until_ready(jax.jit(bufcb.buffer_callback(namespace["fails"], F4))(jnp.ones(4)))
+
+
 class TestInterrupt:
     """Ctrl-C, in a process of its own."""
 
@@ -298,11 +307,12 @@ class TestCallingBack:
     def test_a_callback_that_calls_itself(self) -> None:
         def factorial(ctx: Any, out: Any, n: Any) -> None:
             value = float(n)
-            below = 1.0 if value <= 1 else float(call(np.float32(value - 1)))
+            below = 1.0 if value <= 1 else float(function(np.float32(value - 1)))
             out[...] = np.float32(value * below)
 
-        call = bufcb.buffer_callback(factorial, SCALAR)
-        assert float(jax.jit(call)(jnp.float32(6))) == 720
+        function = jax.jit(bufcb.buffer_callback(factorial, SCALAR))
+        assert float(function(jnp.float32(1))) == 1  # JAX refuses to begin a function anew in its first call
+        assert float(function(jnp.float32(6))) == 720
 
     def test_a_callback_that_traces_itself_under_transforms(self) -> None:
         def into(ctx: Any, out: Any, x: Any) -> None:
