@@ -311,8 +311,8 @@ class TestCallingBack:
             out[...] = np.float32(value * below)
 
         function = jax.jit(bufcb.buffer_callback(factorial, SCALAR))
-        assert float(function(jnp.float32(1))) == 1  # JAX refuses to begin a function anew in its first call
-        assert float(function(jnp.float32(6))) == 720
+        assert float(function(np.float32(1))) == 1  # JAX refuses to begin a function anew in its first call
+        assert float(function(np.float32(6))) == 720
 
     def test_a_callback_that_traces_itself_under_transforms(self) -> None:
         def into(ctx: Any, out: Any, x: Any) -> None:
