@@ -205,7 +205,9 @@ def _emit_host_call(
             for i, (shape, dtype) in enumerate(shapes)
         ]
         function(context, *inputs, *outputs)
-        return tuple(out.view(np.ndarray).view(dtype) for out, (_, dtype) in zip(outputs, shapes, strict=True))
+        return tuple(
+            out.view(np.ndarray).view(dtype) for out, (_, dtype) in zip(outputs, shapes, strict=True)
+        )
 
     results = _jax.emit_host_callback(
         ctx, call, operands, sharding=params["sharding"], has_side_effect=params["has_side_effect"]

@@ -146,7 +146,9 @@ PROGRAMS: dict[str, Program] = {
     ),
     "one device of eight": lambda mesh, call: jax.jit(call)(jax.device_put(jnp.ones(3), jax.devices()[5])),
     "two devices of eight": lambda mesh, call: jax.jit(call)(
-        jax.device_put(jnp.ones(4), NamedSharding(jax.make_mesh((2,), ("z",), devices=jax.devices()[4:6]), P("z")))
+        jax.device_put(
+            jnp.ones(4), NamedSharding(jax.make_mesh((2,), ("z",), devices=jax.devices()[4:6]), P("z"))
+        )
     ),
 }
 
@@ -229,7 +231,12 @@ def test_a_partly_manual_shard_map(way: Call, kind: AxisType, check_vma: bool) -
 
     def program(call: Call, **options: Any) -> Any:
         mapped = jax.shard_map(
-            lambda x: call(x + 1), mesh=mesh, in_specs=P("a"), out_specs=P("a"), check_vma=check_vma, **options
+            lambda x: call(x + 1),
+            mesh=mesh,
+            in_specs=P("a"),
+            out_specs=P("a"),
+            check_vma=check_vma,
+            **options,
         )
         return jax.jit(mapped)(numbers(mesh, "a"))
 
@@ -472,7 +479,9 @@ def test_errors_have_type_message_and_place(path: str, effect: bool) -> None:
         if succeeded:
             np.testing.assert_array_equal(function(x), np.asarray(x))
             fail[0] = True
-        with pytest.raises((jax.errors.JaxRuntimeError, ValueError), match="Trouble: no such luck, 17") as seen:
+        with pytest.raises(
+            (jax.errors.JaxRuntimeError, ValueError), match="Trouble: no such luck, 17"
+        ) as seen:
             jax.block_until_ready(function(x))
         line = fails.__code__.co_firstlineno + 2
         assert f'{__file__}", line {line}, in fails' in str(seen.value)

@@ -18,7 +18,18 @@ PROGRAMS = Path(__file__).with_name("on_eight_devices.py")
 )
 def test_on_eight_devices(shardy: str, selected: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", "-k", selected, PROGRAMS],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--tb=short",
+            "-k",
+            selected,
+            PROGRAMS,
+        ],
         env={
             **os.environ,
             "JAX_PLATFORMS": "cpu",

@@ -26,7 +26,10 @@ from bufcb import buffers
 
 F4 = jax.ShapeDtypeStruct((4,), jnp.float32)
 SCALAR = jax.ShapeDtypeStruct((), jnp.float32)
-FAILURES = (jax.errors.JaxRuntimeError, ValueError)  # JAX's fast path for functions called before raises the latter
+FAILURES = (
+    jax.errors.JaxRuntimeError,
+    ValueError,
+)  # JAX's fast path for functions called before raises the latter
 
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -65,7 +68,9 @@ PATHS: dict[str, Callable[[Call], Any]] = {
     "vmap in turn": lambda call: jax.jit(jax.vmap(functools.partial(call, vmap_method="sequential")))(
         jnp.ones((2, 4))
     ),
-    "scan": lambda call: jax.jit(lambda x: lax.scan(lambda c, _: (call(c), None), x, length=2)[0])(jnp.ones(4)),
+    "scan": lambda call: jax.jit(lambda x: lax.scan(lambda c, _: (call(c), None), x, length=2)[0])(
+        jnp.ones(4)
+    ),
     "while_loop": lambda call: jax.jit(lambda x: lax.while_loop(lambda v: v[0] < 2, call, x))(jnp.ones(4)),
     "cond": lambda call: jax.jit(lambda x: lax.cond(x[0] > 0, call, lambda v: v, x))(jnp.ones(4)),
     "sharding=": lambda call: jax.jit(

@@ -88,7 +88,9 @@ ALIASED: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "custom_vjp": (jax.jit(add_with_rule), lambda x: x + 1),
     "gradient": (jax.jit(jax.grad(lambda x: jnp.sum(add_with_rule(x) * 2))), lambda x: 0 * x + 2),
     "gradient of a loop": (
-        jax.jit(jax.grad(lambda x: lax.scan(lambda c, _: (add_with_rule(c), None), x, None, length=3)[0].sum())),
+        jax.jit(
+            jax.grad(lambda x: lax.scan(lambda c, _: (add_with_rule(c), None), x, None, length=3)[0].sum())
+        ),
         lambda x: 0 * x + 1,
     ),
     "checkpoint": (
@@ -106,7 +108,9 @@ ALIASED: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "donated": (lambda x: jax.jit(aliased, donate_argnums=0)(x + 0), lambda x: x + 1),
     "ahead of time": (lambda x: jax.jit(aliased).lower(spec(x)).compile()(x), lambda x: x + 1),
     "jvp of what is beside": (
-        jax.jit(lambda x: jax.jvp(lambda v: v * lax.stop_gradient(aliased(lax.stop_gradient(v))), (x,), (x,))[1]),
+        jax.jit(
+            lambda x: jax.jvp(lambda v: v * lax.stop_gradient(aliased(lax.stop_gradient(v))), (x,), (x,))[1]
+        ),
         lambda x: x * (x + 1),
     ),
     **{
@@ -174,8 +178,16 @@ def test_zero_size_and_zero_dimensions(shape: tuple[int, ...], path: str) -> Non
 TYPES = [
     *("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "float16", "float32", "complex64"),
     *sorted(
-        {*ml_dtypes.__all__} & {*dir(jnp)}
-        - {"finfo", "iinfo", "int1", "uint1", "float6_e2m3fn", "float6_e3m2fn"}  # XLA compiles nothing with them
+        {*ml_dtypes.__all__}
+        & {*dir(jnp)}
+        - {
+            "finfo",
+            "iinfo",
+            "int1",
+            "uint1",
+            "float6_e2m3fn",
+            "float6_e3m2fn",
+        }  # XLA compiles nothing with them
     ),
 ]
 
@@ -250,9 +262,7 @@ def test_layouts_that_are_not_row_major(path: str) -> None:
 
     columns = Format(Layout((1, 0)), jax.sharding.SingleDeviceSharding(jax.devices()[0]))
     x = np.arange(12, dtype=np.float32).reshape(3, 4)
-    function = jax.jit(
-        bufcb.buffer_callback(double, spec(x)), in_shardings=columns, out_shardings=columns
-    )
+    function = jax.jit(bufcb.buffer_callback(double, spec(x)), in_shardings=columns, out_shardings=columns)
     result = function(jax.device_put(jnp.asarray(x), columns))
     np.testing.assert_array_equal(result, x * 2)
     assert result.format.layout.major_to_minor == (1, 0)
