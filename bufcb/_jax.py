@@ -217,8 +217,9 @@ def has_peers(ctx: LoweringRuleContext) -> bool:
 
 def is_first_device(ctx: LoweringRuleContext, sharding: jax.sharding.Sharding) -> bool:
     """Return whether `sharding` is on the first of the devices that the computation runs on."""
-    devices = getattr(ctx.module_context.axis_context, "device_assignment", None)
-    return bool(devices) and getattr(sharding, "device_set", None) == {devices[0]}
+    axis_context: Any = ctx.module_context.axis_context
+    devices = getattr(axis_context, "device_assignment", None) or (None,)
+    return getattr(sharding, "device_set", None) == {devices[0]}
 
 
 def add_host_callback(ctx: LoweringRuleContext, function: Callable[..., Any]) -> int:

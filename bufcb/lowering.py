@@ -58,8 +58,8 @@ def _lower(ctx: LoweringRuleContext, *operands: Any, **params: Any) -> Sequence[
     if _jax.is_for_export(ctx):
         # The beginning is JAX's own text, which it raises once the lowering is done.
         raise NotImplementedError(
-            "serialization of host_callbacks is not yet implemented: a buffer_callback runs a Python function "
-            f"of this process, so that jax.export cannot export it.\n"
+            "serialization of host_callbacks is not yet implemented: a buffer_callback runs a Python "
+            "function of this process, so that jax.export cannot export it.\n"
             f"Callback {describe(params['callback'].function)}"
         )
     platform = _jax.platform_of(ctx)
@@ -85,9 +85,11 @@ def _lower_partly_manual(
         return _jax.bind(buffer_callback_p, *args, **params)
 
     def call(*args: Any) -> Sequence[Any]:
-        whole = jax.sharding.PartitionSpec()
+        whole = jax.sharding.PartitionSpec()  # type: ignore[no-untyped-call]
         mapped = jax.shard_map(per_device, in_specs=whole, out_specs=whole, axis_names=axes, check_vma=False)
-        return mapped(*(jax.sharding.reshard(arg, whole) for arg in args))
+        replicated = [jax.sharding.reshard(arg, whole) for arg in args]  # type: ignore[no-untyped-call]
+        results: Sequence[Any] = mapped(*replicated)
+        return results
 
     return _jax.lower_in_place(ctx, call, operands)
 

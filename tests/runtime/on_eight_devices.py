@@ -82,7 +82,7 @@ def mesh_of(kind: AxisType) -> jax.sharding.Mesh:
 
 
 def numbers(mesh: jax.sharding.Mesh, *axes: Any) -> jax.Array:
-    """Return 8 × 8 numbers, of which each device has its part."""
+    """Return 64 numbers in 8 rows, of which each device has its part."""
     return jax.device_put(jnp.arange(64.0).reshape(8, 8), NamedSharding(mesh, P(*axes)))
 
 
@@ -177,15 +177,18 @@ def test_a_sharding_in_the_program_is_that_of_pure_callback() -> None:
     assert [measured(program, mesh, way) for way in WAYS] == [expected] * 3
 
 
+def note(ctx: Any, out: Any, x: Any) -> None:
+    count(x)
+
+
+EMPTY = jax.ShapeDtypeStruct((0, 8), jnp.float32)
 ONCE: dict[str, Callable[[jax.Array], Any]] = {
     "unused": lambda x: (effectful(x), x)[1],
-    "no outputs": lambda x: bufcb.buffer_callback(lambda ctx, out, x: count(x), (), has_side_effect=True)(x),
+    "no outputs": bufcb.buffer_callback(note, (), has_side_effect=True),
     "no inputs and no outputs": lambda x: bufcb.buffer_callback(
         lambda ctx, out: count(np.empty(0)), (), has_side_effect=True
     )(),
-    "zero-size outputs": lambda x: bufcb.buffer_callback(
-        lambda ctx, out, x: count(x), jax.ShapeDtypeStruct((0, 8), jnp.float32), has_side_effect=True
-    )(x),
+    "zero-size outputs": bufcb.buffer_callback(note, EMPTY, has_side_effect=True),
     "zero-size inputs": lambda x: effectful(x[:0]),
     "one output of two used": lambda x: bufcb.buffer_callback(
         two_into, (spec(x), spec(x)), has_side_effect=True
@@ -213,10 +216,8 @@ def test_side_effects_run_once_per_execution(name: str) -> None:
 def test_pure_callbacks_whose_results_are_unused_do_not_run(name: str) -> None:
     programs: dict[str, Callable[[jax.Array], Any]] = {
         "unused": lambda x: (buffered(x), x)[1],
-        "no outputs": lambda x: bufcb.buffer_callback(lambda ctx, out, x: count(x), ())(x),
-        "zero-size outputs": lambda x: bufcb.buffer_callback(
-            lambda ctx, out, x: count(x), jax.ShapeDtypeStruct((0, 8), jnp.float32)
-        )(x),
+        "no outputs": bufcb.buffer_callback(note, ()),
+        "zero-size outputs": bufcb.buffer_callback(note, EMPTY),
     }
     jax.block_until_ready(jax.jit(programs[name])(numbers(mesh_of(AxisType.Auto), "a", "b")))
     assert calls == []
@@ -226,7 +227,7 @@ def test_pure_callbacks_whose_results_are_unused_do_not_run(name: str) -> None:
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("check_vma", [False, True])
 def test_a_partly_manual_shard_map(way: Call, kind: AxisType, check_vma: bool) -> None:
-    """`jax.pure_callback` refuses it. Each device calls back with what it would have, were all axes manual."""
+    """`jax.pure_callback` refuses it. Each device calls back, as it does where all axes are manual."""
     mesh = mesh_of(kind)
 
     def program(call: Call, **options: Any) -> Any:
@@ -281,7 +282,7 @@ class TestSharding:
     @pytest.mark.parametrize("index", [0, 7])
     @pytest.mark.parametrize("way", WAYS)
     def test_once_and_right(self, way: Call, index: int) -> None:
-        """`jax.pure_callback` returns zeros where the device is not the first and nothing follows the call."""
+        """`jax.pure_callback` returns zeros where the device is not the first and nothing follows."""
         x = numbers(mesh_of(AxisType.Auto), "a", "b")
         call = functools.partial(way, sharding=SingleDeviceSharding(jax.devices()[index]))
         for run in (call, jax.jit(call), jax.jit(lambda x: call(x) * 1)):

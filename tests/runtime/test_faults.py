@@ -94,9 +94,13 @@ def test_type_message_and_place_are_in_the_text(path: str, call: Call) -> None:
 @pytest.mark.parametrize("effect", [False, True])
 def test_side_effects_that_fail_are_told_by_the_barrier(effect: bool) -> None:
     call = bufcb.buffer_callback(lambda ctx, out, x: fail(), F4, has_side_effect=effect)
-    with pytest.raises(FAILURES, match="Trouble: no such luck, 17"):
+
+    def run_and_wait() -> None:
         jax.block_until_ready(jax.jit(call)(jnp.ones(4)))
         jax.effects_barrier()
+
+    with pytest.raises(FAILURES, match="Trouble: no such luck, 17"):
+        run_and_wait()
     jax.block_until_ready(jax.jit(lambda x: x + 1)(jnp.ones(4)))
 
 
@@ -210,7 +214,7 @@ class TestInterrupt:
     """Ctrl-C, in a process of its own."""
 
     def interrupted(self, source: str) -> tuple[int, str, float]:
-        """Run a program, interrupt it when it prints "ready", and return its status, output and time to end."""
+        """Interrupt a program when it prints "ready"; return its status, output and time to end."""
         with subprocess.Popen(
             [sys.executable, "-u", "-c", textwrap.dedent(source)],
             env={**os.environ, "JAX_PLATFORMS": "cpu"},
@@ -444,7 +448,7 @@ SOAK = """
 
 
 def test_memory_does_not_grow_with_calls(script: Script) -> None:
-    """A bounded form of `python -m benchmarks.soak`; a leak of one small object a call would be 1 MB and more."""
+    """A bounded `python -m benchmarks.soak`; a leak of one small object a call would be 1 MB and more."""
     done = script(SOAK)
     assert done.returncode == 0, done.stderr
     grown = {line.split()[0]: int(line.split()[1]) for line in done.stdout.splitlines()}

@@ -1,9 +1,9 @@
-"""The host path on one device: forced on CPU, where every program has to do as it does directly; and for TPU."""
+"""The host path on one device: forced on CPU, where programs have to do as they do directly, and for TPU."""
 
 import functools
 import re
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -23,11 +23,12 @@ METHODS = ["sequential", "sequential_unrolled", "expand_dims", "broadcast_all", 
 
 
 @pytest.fixture(params=["direct", "host"])
-def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Each test on both paths; callbacks have to be new ones, since JAX caches what it compiled."""
     if request.param == "host":
         monkeypatch.setitem(lowering._RULES, "cpu", lowering._lower_host)
-    yield request.param
+    name: str = request.param
+    return name
 
 
 def spec(x: Any) -> Any:
@@ -98,9 +99,7 @@ ALIASED: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
         lambda x: 2 * x + 1,
     ),
     "shard_map": (
-        lambda x: jax.jit(
-            jax.shard_map(aliased, mesh=one_device(), in_specs=jax.P("d"), out_specs=jax.P("d"))
-        )(x),
+        jax.jit(jax.shard_map(aliased, mesh=one_device(), in_specs=jax.P("d"), out_specs=jax.P("d"))),
         lambda x: x + 1,
     ),
     "with an effect": (jax.jit(functools.partial(aliased, has_side_effect=True)), lambda x: x + 1),
@@ -374,7 +373,7 @@ def lower_for_tpu(function: Callable[..., Any], *args: Any) -> str:
 
 
 class TestTpu:
-    """Lowered for TPU: a send of each operand, a receive of each result, and what the host runs in between."""
+    """Lowered for TPU: a send of each operand, a receive of each result, and the call in between."""
 
     def test_one_call(self, tpu: list[Any]) -> None:
         text = lower_for_tpu(aliased, jnp.ones(4))
