@@ -76,7 +76,7 @@ OnError = Callable[[str, str], None]
 def discover(
     paths: Sequence[Path],
     is_wanted: Callable[[str], bool] = lambda path: True,
-    names: Sequence[apis.Name] = apis.DEFAULT,
+    names: Sequence[str] = apis.DEFAULT,
     scanned: Callable[[int], None] = lambda count: None,
 ) -> Discovery:
     """Reads every Python file under `paths` that is wanted, and keeps those that spell one of `names`.
@@ -112,7 +112,7 @@ def discover(
     return Discovery(tuple(candidates), tuple(failures), count)
 
 
-def of_code(name: Path, code: bytes, names: Sequence[apis.Name] = apis.DEFAULT) -> Discovery:
+def of_code(name: Path, code: bytes, names: Sequence[str] = apis.DEFAULT) -> Discovery:
     """Code that is no file, or not one as it stands; `name` is where it would be."""
     candidates = (Candidate(name, code),) if any(each.encode() in code for each in names) else ()
     return Discovery(candidates, (), 1)

@@ -223,12 +223,13 @@ def _verdicts(
     """What is known of the gradients of each call site, with places as the user knows them."""
     verdicts = gradients.verdicts(module, source.path, project, found, options)
     return {
-        site: dataclasses.replace(verdict, hops=tuple(_hop(source, hop) for hop in verdict.hops))
+        site: dataclasses.replace(verdict, hops=tuple(hop_in(source, hop) for hop in verdict.hops))
         for site, verdict in verdicts.items()
     }
 
 
-def _hop(source: SourceFile, hop: Hop) -> Hop:
+def hop_in(source: SourceFile, hop: Hop) -> Hop:
+    """A hop with its place as the user knows it, if it is in this file."""
     if hop.path != source.path:
         return hop
     place = source.position(hop.line, 1)

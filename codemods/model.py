@@ -71,6 +71,35 @@ class Options:
     gradients: Gradients = "never"
     gradient_transform: tuple[str, ...] = ()
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What a file must spell, one of them, to be of interest."""
+        return self.apis
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class AuditOptions:
+    """What the user of `bufcb-lint` chose.
+
+    Attributes:
+      fix: whether the result is the file as the fixes leave it, with what is found there.
+      diff: whether it is that file with what is found before.
+      select: codes, or their beginnings, of the findings to report; empty for all of them.
+      ignore: codes, or their beginnings, of the findings not to report.
+      gradient_transform: more functions that differentiate, as in `Options`.
+    """
+
+    fix: bool = False
+    diff: bool = False
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    gradient_transform: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What a file must spell, one of them, to be of interest."""
+        return ("buffer_callback",)
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Diagnostic:
@@ -149,6 +178,7 @@ class Note:
 
     Attributes:
       hops: the way to the place that the remark is about.
+      fixable: whether `bufcb-lint --fix` takes care of it.
     """
 
     line: int
@@ -156,6 +186,7 @@ class Note:
     diagnostic: Diagnostic
     cell: int | None = None
     hops: tuple[Hop, ...] = ()
+    fixable: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from codemods.sites import Site
 from codemods.specs import Spec
 
 How = Literal["array", "array copy", "tree", "tree copy"]
-ReturnForm = Literal["write", "leaves", "store", "bare"]
+ReturnForm = Literal["write", "leaves", "store", "bare", "stays"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class ReturnPlan:
 
     Attributes:
       node: the statement; its value is what is written.
-      form: one strict write, one write a leaf, `store`, or a bare `return`.
+      form: one strict write, one write a leaf, `store`, or a bare `return`; or it stays as it is.
       after: the `with` or `try` behind which the write goes; None for the place of the `return`.
       may_miss: whether the `with` may swallow an exception, so that there is no value.
     """
@@ -61,6 +61,7 @@ class FunctionPlan:
       jax_annotated: parameters that arrive as buffers and whose annotation names a JAX array.
       is_typed: whether the definition is annotated throughout, so that the new parameters should be.
       anchor: the statement in front of which the `def` of a lambda goes.
+      takes_buffers: whether the function is a buffer callback already, whose signature stays.
     """
 
     function: FunctionNode
@@ -79,6 +80,7 @@ class FunctionPlan:
     jax_annotated: tuple[ast.arg, ...]
     is_typed: bool
     anchor: ast.stmt | None = None
+    takes_buffers: bool = False
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)

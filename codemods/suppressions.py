@@ -27,6 +27,7 @@ class Suppressions:
 
     def __init__(self, source: SourceFile) -> None:
         self._comments = {comment.line: comment for comment in _comments(source)}
+        self._is_audited = "buffer_callback" in source.text
 
     def covers(self, node: ast.expr | ast.stmt) -> bool:
         """Whether a plain `skip` stands on one of the node's lines."""
@@ -52,9 +53,23 @@ class Suppressions:
                 comment.used = found = True
         return found
 
-    def unused(self) -> list[tuple[int, int]]:
-        """Line and column of each comment that suppressed nothing."""
-        return [(comment.line, comment.column) for comment in self._comments.values() if not comment.used]
+    def unused(self, *, of_lint: bool = False) -> list[tuple[int, int]]:
+        """Line and column of each comment that suppressed nothing.
+
+        The audit answers for the comments that name its codes, the migration for all others; but one without
+        codes may as well be for the audit, where that has something to look at.
+        """
+
+        def is_own(comment: _Comment) -> bool:
+            if comment.codes:
+                return any(code.startswith("BCL") for code in comment.codes) is of_lint
+            return not of_lint and not self._is_audited
+
+        return [
+            (comment.line, comment.column)
+            for comment in self._comments.values()
+            if not comment.used and is_own(comment)
+        ]
 
 
 def _comments(source: SourceFile) -> list[_Comment]:

@@ -64,14 +64,18 @@ class Interpreter(Expressions):
     def _call_CallSiteFunction(
         self, reference: CallSiteFunction, _levels: Levels, arguments: Arguments, at: Place
     ) -> Value:
-        """A call of `pure_callback`: callback, spec, and what the callback is called with."""
+        """A call of `pure_callback`: callback, spec, and what the callback is called with.
+
+        What `buffer_callback(callback, spec)` gives is called with the arguments alone.
+        """
+        has_both = isinstance(reference.node, ast.Call)
         seen = self.reached.setdefault(reference.node, Reached())
         seen.active |= self.extent.active
         given: dict[Key, Value] = dict(enumerate(arguments.positional))
         options = self.site_nodes[reference.node]
         named = {k: v for k, v in arguments.keywords.items() if k not in options}
-        taken = [named.pop(name, None) for name in ("callback", "result_shape_dtypes")]
-        shift = 2 - sum(each is not None for each in taken)
+        taken = [None if has_both else named.pop(name, None) for name in ("callback", "result_shape_dtypes")]
+        shift = 0 if has_both else 2 - sum(each is not None for each in taken)
         given = {int(i) - shift: v for i, v in given.items() if int(i) >= shift} | dict(named)
         for other in (arguments.rest, arguments.extra):
             if other is not None:
@@ -86,6 +90,8 @@ class Interpreter(Expressions):
         for mode in {level.mode for level in levels}:
             if mode not in seen.trace:
                 seen.trace[mode] = (tuple(self.calls), at)
+        if has_both:
+            return Value(levels)
         callback = arguments.given(0, "callback") if taken[0] is None else taken[0]
         if callback is not None:
             self.run_on_host(callback, at)

@@ -20,7 +20,7 @@ from codemods.sites import CallSite, ValueUse
 from codemods.source import Change, SourceFile
 from codemods.trees import walk
 
-__all__ = ["NoPlace", "rewrite"]
+__all__ = ["NoPlace", "rewrite", "with_writes"]
 
 _INDENT: Final = re.compile(r"^(?: {4})+", re.MULTILINE)
 # The options that say what `vmap` does.
@@ -37,6 +37,13 @@ def rewrite(
 ) -> tuple[Change, ...]:
     """What changes in the text; `is_kept` tells whether other modules still use an imported name."""
     return _Rewriter(source, module, plan, options).run(is_kept)
+
+
+def with_writes(
+    source: SourceFile, module: Module, functions: tuple[FunctionPlan, ...], options: Options
+) -> tuple[Change, ...]:
+    """What changes where the returns of buffer callbacks are turned into writes, and nothing else is."""
+    return _Rewriter(source, module, ModulePlan((), functions, ()), options).run(lambda name: True)
 
 
 class _Rewriter:
@@ -230,6 +237,8 @@ class _Rewriter:
 
         offset, before, after = self._spacing.above(statement)
         if plan.name != _assigned_name(statement, function):
+            if plan.takes_buffers:
+                self._edits.replace(start, end, plan.name)
             self._edits.insert(offset, lambda: before + make() + after)
             return
         last = self._source.line_end(statement.end_lineno or statement.lineno)

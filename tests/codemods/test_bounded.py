@@ -227,7 +227,9 @@ def test_a_source_line_commands_no_terminal():
 
 
 def test_the_linter_commands_no_terminal(capsysbinary):
-    Path("a.py").write_text("import jax\njax.pure_callback(f, s, x)  # \x1b[31m\N{RIGHT-TO-LEFT OVERRIDE}\n")
+    Path("a.py").write_text(
+        "import bufcb\nbufcb.buffer_callback(lambda x: x, s)  # \x1b[31m\N{RIGHT-TO-LEFT OVERRIDE}\n"
+    )
     with pytest.raises(SystemExit):
         cli.lint(["a.py"])
     assert b"# \\x1b[31m\\u202e\n" in capsysbinary.readouterr().out

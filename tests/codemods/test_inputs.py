@@ -194,9 +194,16 @@ def test_the_report_on_written_standard_input_goes_to_standard_error():
 
 
 def test_lint_takes_standard_input():
-    result = invoke("-", "--stdin-filename", "a.py", code=BEFORE, command=cli.lint)
+    code = "import bufcb\n\ny = bufcb.buffer_callback(lambda ctx, out, x: x, S)(x)\n"
+    result = invoke("-", "--stdin-filename", "a.py", code=code, command=cli.lint)
     assert result.exit_code == 1
-    assert result.stdout.startswith("a.py:10:12: pure_callback of `_f` is left to migrate\n")
+    assert result.stdout.startswith("a.py:3:47: BCL001 `<lambda>` returns a value")
+    fixed = invoke("-", "--fix", code=code, command=cli.lint)
+    assert (fixed.exit_code, fixed.stderr) == (
+        0,
+        "fixed <stdin>\n1 file fixed, no findings left (1 file scanned).\n",
+    )
+    assert "def _callback(ctx, out, x):\n    bufcb.store(out, x)\n    return\n" in fixed.stdout
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,86 @@
+"""The outputs of a callback, leaf by leaf, and what may write each of them."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Iterator
+from typing import Final
+
+from codemods.lint.callbacks import Callback
+
+# What one asks an output for, which writes nothing.
+_ASKED: Final = frozenset({"shape", "dtype", "ndim", "size", "nbytes", "itemsize", "strides"})
+
+
+@dataclasses.dataclass(frozen=True, eq=False, slots=True)
+class Output:
+    """One output, or all of them where they cannot be told apart.
+
+    Attributes:
+      shown: how it is written in the callback.
+      key: its place in the container; None for the whole.
+      alias: the name that an unpacking gives it.
+    """
+
+    callback: Callback
+    shown: str
+    key: object = None
+    alias: str | None = None
+
+    def is_written_in(self, node: ast.AST) -> bool:
+        """Whether anything inside a node may write it: any mention but for a question."""
+        return any(self._is_mention(inner) for inner in ast.walk(node) if isinstance(inner, ast.Name))
+
+    def _is_mention(self, name: ast.Name) -> bool:
+        parents, out = self.callback.module.parents, self.callback.out
+        parent = parents[name]
+        if isinstance(parent, ast.Attribute) and parent.attr in _ASKED:
+            return False
+        if name.id == self.alias:
+            return isinstance(name.ctx, ast.Load)
+        if out is None or name.id != out.arg:
+            return False
+        if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "len":
+            return False
+        if self.key is None:
+            return True
+        if self.alias is not None and isinstance(parent, ast.Assign) and parent.value is name:
+            return False  # the unpacking itself
+        match parent:
+            case ast.Subscript(value=value, slice=ast.Constant(value=key)) if value is name:
+                around = parents[parent]
+                if isinstance(around, ast.Attribute) and around.attr in _ASKED:
+                    return False
+                return bool(key == self.key)
+        return True
+
+
+def outputs(callback: Callback) -> Iterator[Output]:
+    """The outputs of a callback that has a parameter for them."""
+    if callback.out is None:
+        return
+    out, spec = callback.out.arg, callback.spec
+    if spec.kind not in ("tuple", "list", "dict") or not spec.children:
+        if spec.kind != "empty":
+            yield Output(callback, out)
+        return
+    keys: list[object] = [*spec.keys] if spec.kind == "dict" else [*range(len(spec.children))]
+    names = _unpacked(callback, out) if spec.kind != "dict" else []
+    for index, (key, child) in enumerate(zip(keys, spec.children, strict=True)):
+        if child.kind == "leaf":
+            alias = names[index] if len(names) == len(keys) else None
+            yield Output(callback, alias or f"{out}[{key!r}]", key, alias)
+
+
+def _unpacked(callback: Callback, out: str) -> list[str]:
+    """The names that `a, b = out` gives the outputs, where they are bound to nothing else."""
+    function = callback.function
+    scope = callback.module.opened[function]
+    for statement in function.body if isinstance(function, ast.FunctionDef) else []:
+        match statement:
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Name(id=name)) if name == out:
+                names = [target.id for target in targets if isinstance(target, ast.Name)]
+                once = all(len(scope.bindings[each]) == 1 for each in names)
+                return names if once and len(names) == len(targets) else []
+    return []

@@ -1,0 +1,65 @@
+"""BCL005: inputs are memory of immutable arrays."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from codemods import hostlib
+from codemods.lint.callbacks import Callback
+from codemods.lint.registry import Finding, Subject, rule
+from codemods.lint.views import Memory, Views, is_part
+
+_WRITING_METHODS: Final = frozenset({"fill", "sort", "put", "partition", "itemset"})
+
+
+@rule("BCL005")
+def check(subject: Subject) -> Iterator[Finding]:
+    for callback in subject.callbacks:
+        if not any("input_output_aliases" in c.options or not c.is_complete for c, _ in callback.calls):
+            yield from _of(callback)
+
+
+def _of(callback: Callback) -> Iterator[Finding]:
+    inputs = {parameter.arg for parameter in callback.inputs}
+    views, body = Views(callback), callback.function.body
+    for statement in [body] if isinstance(body, ast.expr) else body:
+        for node in ast.walk(statement):
+            for written, is_surely_array in _written(node, callback):
+                memory = views.of(written)
+                if memory is None or memory.name not in inputs:
+                    continue
+                if is_surely_array or not memory.is_buffer or memory.name in callback.arrays:
+                    yield _finding(node, memory, callback)
+
+
+def _finding(node: ast.AST, memory: Memory, callback: Callback) -> Finding:
+    changes = callback.libraries == {"jax"} and not memory.is_buffer
+    what = "changes the caller's immutable array" if changes else "raises"
+    name = memory.name
+    return Finding(
+        node,
+        f"`{callback.name}` writes into its input `{name}`, which {what}.",
+        f"Write into a copy: `np.asarray({name}).copy()`.",
+        callback,
+    )
+
+
+def _written(node: ast.AST, callback: Callback) -> Iterator[tuple[ast.expr, bool]]:
+    """What a statement or call writes into, and whether only an array can be written so."""
+    match node:
+        case ast.AugAssign(target=ast.Name() as target):
+            yield target, False
+        case ast.Subscript(value=value, ctx=ast.Store(), slice=index):
+            yield value, is_part(index)
+        case ast.Call(func=function, args=arguments, keywords=keywords):
+            origin = callback.module.origin(function)
+            if origin in hostlib.WRITES_FIRST or (origin or "").removesuffix(".at") in hostlib.UFUNCS - {
+                origin
+            }:
+                yield from ((each, True) for each in arguments[:1])
+            elif origin is not None and origin.startswith(("numpy.", "scipy.")):
+                yield from ((each.value, True) for each in keywords if each.arg == "out")
+            elif origin is None and isinstance(function, ast.Attribute) and function.attr in _WRITING_METHODS:
+                yield function.value, False

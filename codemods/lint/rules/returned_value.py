@@ -1,0 +1,29 @@
+"""BCL001: a buffer callback writes its results; one that returns them raises when it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from codemods.lint.callbacks import Callback
+from codemods.lint.registry import Finding, Subject, rule
+from codemods.lint.returned import leftover_returns
+from codemods.returns import is_generator
+
+
+@rule("BCL001")
+def check(subject: Subject) -> Iterator[Finding]:
+    for callback in subject.callbacks:
+        yield from _of(callback)
+
+
+def _of(callback: Callback) -> Iterator[Finding]:
+    if is_generator(callback.function):
+        reason = f"`{callback.name}` is a generator function: a call returns a generator, and runs nothing."
+        yield Finding(callback.function, reason, "Write the results without `yield`.", callback)
+        return
+    for returned in leftover_returns(callback):
+        reason = f"`{callback.name}` returns a value, and a buffer callback must not return any."
+        way_out = "Write it into the output, then return nothing."
+        if returned.is_output:
+            way_out = "What it has written is the result: return nothing."
+        yield Finding(returned.node, reason, way_out, callback, fixable=returned.is_fixable)
