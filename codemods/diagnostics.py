@@ -56,6 +56,9 @@ CODES: Final[dict[str, str]] = {
     # Gradients.
     "BC301": "the call is differentiated, and has no derivative",
     "BC302": "code out of sight may differentiate the call",
+    "BC303": "a derivative was added, which is yet to be filled in",
+    "BC304": "a derivative was added",
+    "BC305": "no derivative can be added",
 }
 
 LINT_CODES: Final[dict[str, str]] = {

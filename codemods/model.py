@@ -13,6 +13,7 @@ from codemods.apis import DEFAULT, Name
 Target = Literal["bufcb", "jax"]
 Arrays = Literal["auto", "numpy", "jax"]
 Gradients = Literal["auto", "always", "never"]
+Vjp = Literal["raise", "zeros", "finite-difference", "known"]
 
 # The size of the largest file to be analysed, in bytes, of which each takes some hundred in memory.
 LARGEST: Final = 4_000_000
@@ -57,6 +58,8 @@ class Options:
       gradients: `auto` tells which call sites are differentiated, `always` takes those for differentiated
         of which that cannot be told, `never` looks at none.
       gradient_transform: more functions that differentiate, as `NAME` or `NAME=KNOWN`.
+      vjp: the derivative that a differentiated call gets if that of its callback is not known: one that
+        raises (as with `known`), zeros, or finite differences.
     """
 
     target: Target = "bufcb"
@@ -70,6 +73,7 @@ class Options:
     ignore: tuple[str, ...] = ()
     gradients: Gradients = "never"
     gradient_transform: tuple[str, ...] = ()
+    vjp: Vjp = "raise"
 
     @property
     def words(self) -> tuple[str, ...]:

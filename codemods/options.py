@@ -437,6 +437,16 @@ def migration_options(function: Function) -> Function:
                 help="Leave such call sites alone, and show no such notes. Where both options name a code, "
                 "the longer beginning decides, and --ignore where they are equal.",
             ),
+            option(
+                "--vjp",
+                type=click.Choice(("raise", "zeros", "finite-difference", "known")),
+                default="raise",
+                show_default=True,
+                group="Gradients",
+                help="The derivative of a differentiated call whose callback is no plain call of a function "
+                "with a known one. raise, known: a rule that raises, to be filled in. zeros: no gradient. "
+                "finite-difference: central differences, two calls for every element of the arguments.",
+            ),
         )
     ):
         function = decorate(function)

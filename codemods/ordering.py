@@ -31,6 +31,17 @@ def why_not_reordered(site: CallSite, module: Module) -> str | None:
     return None
 
 
+def why_not_behind_arguments(site: CallSite, module: Module) -> str | None:
+    """Which of callback, spec and options cannot be evaluated behind all arguments; None when all can."""
+    parts = [site.callback, site.spec, *(option.value for option in site.options)]
+    for argument in (*site.args, *(keyword.value for keyword in site.keywords)):
+        for part in parts:
+            early = (part.lineno, part.col_offset) < (argument.lineno, argument.col_offset)
+            if early and not _may_swap(part, argument, module):
+                return f"`{ast.unparse(argument)}` would be evaluated before `{ast.unparse(part)}`."
+    return None
+
+
 def _may_swap(first: ast.expr, second: ast.expr, module: Module) -> bool:
     binds = any(isinstance(n, ast.NamedExpr | ast.Await) for part in (first, second) for n in walk(part))
     if binds or not (_is_inert(first, module) or _is_inert(second, module)):
