@@ -16,6 +16,7 @@ from codemods.bodies import BodyReport, Obstacle, analyse
 from codemods.checks import (
     check_definition,
     check_handled,
+    check_jax,
     check_keys,
     check_listed,
     check_replaced,
@@ -315,6 +316,7 @@ class Planner:
         report = self._analysed(group, found, _ACCEPTED if self.options.arrays == "numpy" else frozenset())
         if report.obstacle is not None:
             raise Adapted(of_obstacle(self._with_advice(report.obstacle, group, found), home))
+        check_jax(group, self.module if home is None else home.module)
         findings = Findings(found, report, self._spec(group))
         check_writes(findings, self.options)
         check_keys(findings)
