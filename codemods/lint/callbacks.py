@@ -11,18 +11,20 @@ from typing import Final
 
 from codemods.arguments import argument
 from codemods.bodies import Argument, BodyReport, analyse
-from codemods.definitions import Definition, Definitions
+from codemods.classes import class_of_call, class_of_instance, method_of
+from codemods.definitions import Definition, Definitions, Found
 from codemods.lint.calls import BufferCall
-from codemods.names import Module, parameters
+from codemods.names import Module, ScopeKind, parameters
 from codemods.overrides import Overrides
 from codemods.project import Project
-from codemods.resolve import Resolved, resolve
+from codemods.resolve import Opaque, Resolved, resolve
 from codemods.source import SourceFile
 from codemods.specs import Spec, structure
+from codemods.wrappers import binding_decorator, opaque_decorators
 
 # What stands in the way of a migration is no fault of a buffer callback; the rules pick what is.
 _EVERYTHING: Final = frozenset(f"BC{number}" for number in range(100, 300))
-_BINDING: Final = frozenset({"staticmethod", "classmethod"})
+_Function = ast.FunctionDef | ast.Lambda
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -36,14 +38,20 @@ class Callback:
       calls: the buffer calls that hand it over, with what each one's expression was resolved to.
       overridden: whether a method of `self` may be another one.
       caller: the names of the file at hand.
+      is_held: whether something besides buffer calls holds it, through which others may call it.
+      project: where others may use it as well.
+      path: the file at hand.
     """
 
-    function: ast.FunctionDef | ast.Lambda
+    function: _Function
     module: Module
     home: Definition | None
     calls: tuple[tuple[BufferCall, Resolved], ...]
     overridden: Overrides
     caller: Module
+    is_held: bool
+    project: Project
+    path: Path
 
     @property
     def name(self) -> str:
@@ -127,6 +135,15 @@ class Callback:
         return call.args[index] if index < len(call.args) and not starred else None
 
     @functools.cached_property
+    def is_shared(self) -> bool:
+        """Whether others than the buffer calls of this file may call the function."""
+        if self.home is not None or self.is_held or isinstance(self.function, ast.Lambda):
+            return self.home is not None or self.is_held
+        within = self.module.scopes[self.function].kind
+        is_reachable = within in (ScopeKind.MODULE, ScopeKind.CLASS)
+        return is_reachable and self.project.used_elsewhere(self.function.name, self.path)
+
+    @functools.cached_property
     def spec(self) -> Spec:
         """The structure of the outputs, if all calls agree."""
         found = {structure(call.spec, self.caller) for call, _ in self.calls}
@@ -141,31 +158,93 @@ def find(
     calls: Sequence[BufferCall], source: SourceFile, module: Module, project: Project
 ) -> Iterator[Callback]:
     """The callbacks whose definitions are in sight, in the order of their first calls."""
-    own = Overrides(module, source.path, project)
-    definitions = Definitions(project)
-    handed_over = frozenset(call.callback for call in calls)
-    groups: dict[ast.AST, list[tuple[BufferCall, Resolved]]] = {}
-    for call in calls:
-        found = resolve(
-            call.callback, module, handed_over, own, lambda origins: definitions.follow(origins, source.path)
+    return _Finder(calls, source, module, project).run()
+
+
+class _Finder:
+    def __init__(
+        self, calls: Sequence[BufferCall], source: SourceFile, module: Module, project: Project
+    ) -> None:
+        self._calls, self._path, self._module, self._project = calls, source.path, module, project
+        self._overridden = Overrides(module, source.path, project)
+        self._definitions = Definitions(project)
+        self._handed_over = frozenset(each for call in calls for each in _alternatives(call.callback))
+        self._held: set[ast.AST] = set()
+
+    def run(self) -> Iterator[Callback]:
+        groups: dict[_Function, list[tuple[BufferCall, Resolved]]] = {}
+        for call in self._calls:
+            for expression in _alternatives(call.callback):
+                for resolved in self._resolved(expression):
+                    groups.setdefault(resolved.function, []).append((call, resolved))
+        for function, group in groups.items():
+            home = group[0][1].home
+            where = self._module if home is None else home.module
+            path = self._path if home is None else Path(home.file)
+            callback = Callback(
+                function,
+                where,
+                home,
+                tuple(group),
+                self._overridden if home is None else Overrides(where, path, self._project),
+                self._module,
+                function in self._held,
+                self._project,
+                self._path,
+            )
+            if not self._is_wrapped(callback, path):
+                yield callback
+
+    def _resolved(self, expression: ast.expr) -> Iterator[Resolved]:
+        """What a callback expression may mean: each definition by itself."""
+        found = self._resolve(expression, any_use=True)
+        if not isinstance(found, Resolved) and (called := self._called(expression)) is not None:
+            found = called
+        if not isinstance(found, Resolved):
+            return
+        strict = self._resolve(expression, any_use=False)
+        known = {strict.function, *strict.also} if isinstance(strict, Resolved) else set()
+        for function in (found.function, *found.also):
+            if function not in known:
+                self._held.add(function)
+            yield dataclasses.replace(found, function=function, also=(), has_stubs=False)
+
+    def _called(self, expression: ast.expr) -> Resolved | None:
+        """The `__call__` of an object whose class is in sight."""
+        owner = None
+        if isinstance(expression, ast.Call):
+            owner = class_of_call(expression, self._module)
+        elif isinstance(expression, ast.Name):
+            owner = class_of_instance(expression, self._module)
+        found = method_of(owner, "__call__", self._module) if owner is not None else None
+        if found is None or self._overridden(found[0], "__call__"):
+            return None
+        implicit = 0 if binding_decorator(found[1]) == "staticmethod" else 1
+        return Resolved(found[1], expression, owner=found[0], implicit=implicit)
+
+    def _resolve(self, expression: ast.expr, *, any_use: bool) -> Resolved | Opaque:
+        return resolve(
+            expression, self._module, self._handed_over, self._overridden, self._follow, any_use=any_use
         )
-        if isinstance(found, Resolved):
-            groups.setdefault(found.function, []).append((call, found))
-    for group in groups.values():
-        first = group[0][1]
-        if first.also or first.has_stubs or _is_wrapped(first.function):
-            continue
-        where, overridden = module, own
-        if first.home is not None:
-            where = first.home.module
-            overridden = Overrides(where, Path(first.home.file), project)
-        yield Callback(first.function, where, first.home, tuple(group), overridden, module)
+
+    def _follow(self, origins: frozenset[str]) -> Found:
+        return self._definitions.follow(origins, self._path)
+
+    def _is_wrapped(self, callback: Callback, path: Path) -> bool:
+        """Whether a decorator may call the function with other arguments, or use what it returns."""
+
+        def follow(origins: frozenset[str]) -> Found:
+            return self._definitions.follow(origins, path)
+
+        return bool(opaque_decorators(callback.function, callback.module, callback.position or 0, follow))
 
 
-def _is_wrapped(function: ast.FunctionDef | ast.Lambda) -> bool:
-    """Whether a decorator may call the function with other arguments, or use what it returns."""
-    decorators = function.decorator_list if isinstance(function, ast.FunctionDef) else []
-    return any(not (isinstance(d, ast.Name) and d.id in _BINDING) for d in decorators)
+def _alternatives(callback: ast.expr) -> list[ast.expr]:
+    """The expressions of which a callback is one."""
+    match callback:
+        case ast.IfExp(body=body, orelse=other):
+            return [*_alternatives(body), *_alternatives(other)]
+    return [callback]
 
 
 def _is_container(node: ast.expr, module: Module) -> bool:

@@ -80,7 +80,7 @@ def _is_rebound(callback: Callback, name: str) -> bool:
 def _has_other_users(callback: Callback) -> bool:
     """Whether something other than buffer calls may call the function, and use what it returns."""
     function, module = callback.function, callback.module
-    if callback.home is not None:
+    if callback.is_shared:
         return True
     if isinstance(function, ast.Lambda):
         return False
