@@ -243,6 +243,7 @@ STOPS: Final = (
     )
     | {"jax.nn.one_hot", "equinox.internal.nondifferentiable", "jax.eval_shape", "haiku.eval_shape"}
     | {"equinox.filter_eval_shape", "flax.nnx.eval_shape"}
+    | {"bufcb.finite_difference_jvp", "bufcb.finite_difference_vjp"}
     | INTEGER_TYPES
 )
 """Functions whose result is not differentiated, whatever its arguments are."""

@@ -251,7 +251,16 @@ def test_what_may_mean_something_else_is_not_fixed(text: str):
 # ------------------------------------------------------------------------------- what the migration emits
 
 # It fails before the migration, for the reason that is found behind it.
-AS_BEFORE = {"write_into_a_view_fails_as_before": {"BCL005"}}
+WRITES = {"write_into_a_view_fails_as_before": {"BCL005"}}
+# The migration itself says that these calls are differentiated and get no derivative: no place for one, or a
+# comment that wants none.
+DIFFERENTIATED = {
+    "differentiated_call_without_a_place_for_a_derivative": {"BCL007"},
+    "skip_comment_on_a_derivative": {"BCL007"},
+}
+AS_BEFORE = WRITES | DIFFERENTIATED
+# The comment is about a derivative that is yet to be filled in.
+DIFFERENCES = {name: codes for name, codes in AS_BEFORE.items() if name != "skip_comment_on_a_derivative"}
 # What these keep is copied, unless `--views` vouches that nothing keeps it: which is not so.
 KEPT_ALL_THE_SAME = AS_BEFORE | {
     "converted_later_and_kept_is_copied_where_it_converts": {"BCL004"},
@@ -260,13 +269,18 @@ KEPT_ALL_THE_SAME = AS_BEFORE | {
 }
 # With JAX's own buffer callback, which hands out writable views, the migration keeps the callback as it is.
 OPTIONS = {
-    "--target jax": (Options(target="jax"), {}),
-    "--arrays jax": (Options(arrays="jax"), {}),
-    "--arrays numpy": (Options(arrays="numpy"), AS_BEFORE),
-    "--views": (Options(views=True), KEPT_ALL_THE_SAME),
-    "--public": (Options(public=True), AS_BEFORE),
-    "--from io_callback": (Options(apis=("pure_callback", "io_callback")), AS_BEFORE),
-    "--default-vmap-method sequential": (Options(default_vmap_method="sequential"), AS_BEFORE),
+    "--vjp zeros": (Options(vjp="zeros", gradients="auto"), AS_BEFORE),
+    "--vjp finite-difference": (Options(vjp="finite-difference", gradients="auto"), DIFFERENCES),
+    "--target jax": (Options("jax", gradients="auto"), DIFFERENTIATED),
+    "--arrays jax": (Options(arrays="jax", gradients="auto"), DIFFERENTIATED),
+    "--arrays numpy": (Options(arrays="numpy", gradients="auto"), AS_BEFORE),
+    "--views": (Options(views=True, gradients="auto"), KEPT_ALL_THE_SAME),
+    "--public": (Options(public=True, gradients="auto"), AS_BEFORE),
+    "--from io_callback": (Options(apis=("pure_callback", "io_callback"), gradients="auto"), AS_BEFORE),
+    "--default-vmap-method sequential": (
+        Options(default_vmap_method="sequential", gradients="auto"),
+        AS_BEFORE,
+    ),
 }
 FOLDERS = sorted(path.parent for path in (ROOT / "testdata").glob("*/before.*"))
 
