@@ -58,6 +58,7 @@ class Interpreter(Expressions):
         self.site_nodes = sites
         self.reached: dict[ast.expr, Reached] = {}
         self.owners: dict[str, list[Value]] = {}
+        self._asked_for: set[str] = set()
 
     # Call sites.
 
@@ -114,6 +115,7 @@ class Interpreter(Expressions):
     # Functions out of sight.
 
     def methods_named(self, name: str) -> Value:
+        self._asked_for.add(name)
         return join(self.owners.get(name, ()))
 
     def add_owner(self, owner: Value, name: str, method: Value) -> None:
@@ -127,7 +129,8 @@ class Interpreter(Expressions):
                 value = self.heap.value(made)
                 if value not in known:
                     known.append(value)
-                    self.heap.changed = True
+                    if name in self._asked_for:
+                        self.heap.changed = True
 
     # Statements.
 
@@ -143,7 +146,7 @@ class Interpreter(Expressions):
 
     def run_statement(self, statement: ast.stmt, frame: Frame) -> bool:
         self.heap.spend()
-        handler = getattr(self, f"_run_{type(statement).__name__}", None)
+        handler = self.handler("_run_", statement)
         if handler is None:
             return True
         return handler(statement, frame) is not False
