@@ -71,7 +71,7 @@ class Options:
     apis: tuple[Name, ...] = DEFAULT
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
-    gradients: Gradients = "never"
+    gradients: Gradients = "auto"
     gradient_transform: tuple[str, ...] = ()
     vjp: Vjp = "raise"
 

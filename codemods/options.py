@@ -410,7 +410,7 @@ def migration_options(function: Function) -> Function:
             option(
                 "--gradients",
                 type=click.Choice(("auto", "always", "never")),
-                default="never",
+                default="auto",
                 show_default=True,
                 group="Gradients",
                 help="Which calls count as differentiated. auto: those that a transform such as jax.grad "

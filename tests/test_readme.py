@@ -78,7 +78,7 @@ def test_the_json_has_the_keys_that_are_shown(tmp_path, monkeypatch):
     (before,) = (block for block in PYTHON if block.startswith("# before"))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "model.py").write_text(before + "\n\nx = 1  # bufcb: skip\n")
-    result = CliRunner().invoke(cli.migrate, ["model.py", "--format", "json", "--gradients", "auto"])
+    result = CliRunner().invoke(cli.migrate, ["model.py", "--format", "json"])
     assert shape(json.loads(result.stdout)) == shape(shown)
 
 
