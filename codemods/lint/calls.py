@@ -28,6 +28,7 @@ class BufferCall:
       options: the keywords behind callback and spec, by name.
       is_complete: whether `options` are all of them, with no `**` among them.
       applied: the calls of the function that it gives, where every use of that is in sight; else empty.
+      surplus: arguments behind callback and spec, which `buffer_callback` does not take.
     """
 
     call: ast.Call
@@ -37,6 +38,7 @@ class BufferCall:
     options: Mapping[str, ast.expr]
     is_complete: bool
     applied: tuple[ast.Call, ...]
+    surplus: tuple[ast.expr, ...] = ()
 
 
 def find(module: Module) -> list[BufferCall]:
@@ -52,13 +54,14 @@ def find(module: Module) -> list[BufferCall]:
 
 def _sorted_out(call: ast.Call, library: Library, module: Module) -> list[BufferCall]:
     named = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None}
-    if len(call.args) > 2 or any(isinstance(argument, ast.Starred) for argument in call.args):
+    if any(isinstance(argument, ast.Starred) for argument in call.args):
         return []
-    slots = [*call.args, *(named.pop(name) for name in _SLOTS[len(call.args) :] if name in named)]
+    slots = [*call.args[:2], *(named.pop(name) for name in _SLOTS[len(call.args) :] if name in named)]
     if len(slots) != 2:
         return []
     complete = all(keyword.arg is not None for keyword in call.keywords)
-    return [BufferCall(call, library, slots[0], slots[1], named, complete, _applied(call, module))]
+    surplus = tuple(call.args[2:])
+    return [BufferCall(call, library, slots[0], slots[1], named, complete, _applied(call, module), surplus)]
 
 
 def _applied(call: ast.Call, module: Module) -> tuple[ast.Call, ...]:

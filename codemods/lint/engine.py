@@ -10,6 +10,7 @@ from typing import Final
 from codemods import names, nesting
 from codemods.engine import hop_in
 from codemods.lint import callbacks, calls, fixes, rules
+from codemods.lint.callbacks import Callback
 from codemods.lint.registry import RULES, Finding, Subject
 from codemods.model import AuditOptions, Diagnostic, FileResult, Note
 from codemods.project import Project
@@ -58,7 +59,8 @@ class _Audit:
     def __init__(self, source: SourceFile, project: Project, options: AuditOptions) -> None:
         module = names.read(source.tree)
         made = calls.find(module)
-        handed_over = tuple(callbacks.find(made, source, module, project))
+        proper = [call for call in made if not call.surplus]
+        handed_over = tuple(callbacks.find(proper, source, module, project))
         self.subject = Subject(source, module, project, options, tuple(made), handed_over)
         self._suppressions = Suppressions(source)
         self._selection = Selection(options)
@@ -68,7 +70,7 @@ class _Audit:
         """The findings of each rule that are asked for. Every rule runs, to see which comments are of use."""
         found = {code: list(rule.check(self.subject)) for code, rule in RULES.items()}
         # What takes other parameters than it is given cannot be judged by what becomes of them.
-        unfit = {id(finding.callback) for finding in found[_SIGNATURE]}
+        unfit = {id(each.callback) for each in found[_SIGNATURE] if each.callback is not None}
         heard = {
             code: [
                 each
@@ -81,27 +83,51 @@ class _Audit:
         return {code: found for code, found in heard.items() if self._selection.admits(code)}
 
     def _is_silenced(self, finding: Finding, code: str) -> bool:
-        """Whether a comment says so: on the finding's lines, on the callback's header, or on a call of it."""
-        suppressions, callback = self._suppressions, finding.callback
-        nodes: list[ast.AST] = [] if callback is not None and callback.home is not None else [finding.node]
-        silenced = False
+        """Whether a comment says so: on the finding's lines, on the callback's header, or on a call of it.
+
+        Every comment that does is of use, so all of them are looked at.
+        """
+        callback, comments = finding.callback, self._suppressions
+        calls: list[ast.AST] = [call.call for call, _ in callback.calls] if callback is not None else []
+        if finding.is_of_call:
+            calls.append(finding.node)
+        silenced = [_covers(comments, node, code) for node in calls]
         if callback is not None:
-            nodes += [call.call for call, _ in callback.calls]
-            if callback.home is None:
-                silenced = suppressions.covers_definition(callback.function, code)
-                silenced = suppressions.covers_definition(callback.function) or silenced
-        for node in nodes:
-            if isinstance(node, ast.expr | ast.stmt) and not hasattr(node, "body"):
-                silenced = suppressions.covers(node) or silenced
-                silenced = suppressions.covers_code(node, code) or silenced
-        return silenced
+            comments = self._comments_of(callback)
+            silenced += [comments.covers_definition(callback.function, each) for each in (code, None)]
+        if not finding.is_of_call:
+            silenced.append(_covers(comments, finding.node, code))
+        return any(silenced)
+
+    def _comments_of(self, callback: Callback) -> Suppressions:
+        """The comments of the file that defines a callback."""
+        if callback.home is None:
+            return self._suppressions
+        source = self.subject.project.source(callback.home.file)
+        return Suppressions(source) if source is not None else self._suppressions
+
+    def _unused(self) -> list[tuple[int, int]]:
+        """The comments of no use, but for those on functions that another file may hand over."""
+        found = self._suppressions.unused(of_lint=True)
+        return [(line, column) for line, column in found if not self._is_about_others(line)]
+
+    def _is_about_others(self, line: int) -> bool:
+        """Whether a line is one of a function that no buffer call of this file hands over, but others may."""
+        subject, known = self.subject, {callback.function for callback in self.subject.callbacks}
+        return any(
+            isinstance(node, ast.FunctionDef)
+            and node.lineno <= line <= (node.end_lineno or node.lineno)
+            and node not in known
+            and subject.project.used_elsewhere(node.name, subject.source.path)
+            for node in ast.walk(subject.module.tree)
+        )
 
     def notes(self) -> tuple[Note, ...]:
         notes = [
             _note(self.subject, code, each) for code, findings in self.found.items() for each in findings
         ]
         if self._selection.admits(_UNUSED.code):
-            for line, column in self._suppressions.unused(of_lint=True):
+            for line, column in self._unused():
                 place = self.subject.source.position(line, column)
                 notes.append(Note(place.line, place.column, _UNUSED, place.cell))
         return tuple(
@@ -109,6 +135,14 @@ class _Audit:
                 set(notes), key=lambda note: (note.cell or 0, note.line, note.column, note.diagnostic.code)
             )
         )
+
+
+def _covers(comments: Suppressions, node: ast.AST, code: str) -> bool:
+    """Whether a comment stands on the lines of an expression or a simple statement."""
+    if not isinstance(node, ast.expr | ast.stmt) or hasattr(node, "body"):
+        return False
+    found = [comments.covers(node), comments.covers_code(node, code)]
+    return any(found)
 
 
 def _note(subject: Subject, code: str, finding: Finding) -> Note:

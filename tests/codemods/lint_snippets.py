@@ -326,6 +326,18 @@ _FLAGGED: dict[str, dict[str, str]] = {
 
             y = bufcb.buffer_callback(functools.partial(cb, None), S)(x)
         """,
+        "is given its arguments as pure_callback is": """
+            def cb(ctx, out, x):
+                out[...] = np.asarray(x)
+
+            y = bufcb.buffer_callback(cb, S, x)
+        """,
+        "JAX's own is given arguments behind the spec": """
+            def cb(ctx, out, x, scale):
+                np.asarray(out)[...] = np.asarray(x) * scale
+
+            y = theirs.buffer_callback(cb, S, x, 2.0)
+        """,
         "is given an argument twice": """
             def cb(ctx, out, x):
                 out[...] = np.asarray(x)
@@ -390,6 +402,32 @@ _FLAGGED: dict[str, dict[str, str]] = {
                 out[...] = np.sin(np.asarray(x))
 
             y = jax.jacrev(lambda x: bufcb.buffer_callback(cb, S)(x) * 2)(x)
+        """,
+        "the outputs are integers, and the argument is differentiated": """
+            INTEGERS = jax.ShapeDtypeStruct((3,), jnp.int32)
+
+            def cb(ctx, out, x):
+                out[...] = np.asarray(x).astype(np.int32)
+
+            y = jax.grad(lambda x: jnp.sum(x * bufcb.buffer_callback(cb, INTEGERS)(x)))(x)
+        """,
+        "the gradient stops behind it": """
+            def cb(ctx, out, x):
+                out[...] = np.sin(np.asarray(x))
+
+            y = jax.grad(lambda x: jnp.sum(x * jax.lax.stop_gradient(bufcb.buffer_callback(cb, S)(x))))(x)
+        """,
+        "it is the body of a scan": """
+            def cb(ctx, out, x):
+                out[...] = np.sin(np.asarray(x))
+
+            def loss(x):
+                def step(carry, _):
+                    return bufcb.buffer_callback(cb, S)(carry), None
+
+                return jnp.sum(jax.lax.scan(step, x, None, length=2)[0])
+
+            y = jax.grad(loss)(x)
         """,
         "one of two calls is protected": """
             def cb(ctx, out, x):
@@ -530,6 +568,26 @@ _FLAGGED: dict[str, dict[str, str]] = {
             def cb(ctx, out, x):
                 with LOCK:
                     np.asarray(out)[...] = 0
+
+            call = theirs.buffer_callback(cb, S)
+        """,
+        "the environment names a platform": """
+            import os
+
+            os.environ["JAX_PLATFORMS"] = "cuda,rocm"
+
+            def cb(ctx, out, x):
+                np.asarray(out)[...] = 1
+
+            call = theirs.buffer_callback(cb, S)
+        """,
+        "the environment gets a default": """
+            import os
+
+            os.environ.setdefault("JAX_PLATFORM_NAME", "gpu")
+
+            def cb(ctx, out, x):
+                np.asarray(out)[...] = 1
 
             call = theirs.buffer_callback(cb, S)
         """,
@@ -978,6 +1036,12 @@ _NEAR_MISSES: dict[str, dict[str, str]] = {
 
             y = bufcb.buffer_callback(cb, S)(x=x)
         """,
+        "the spec and every option have their names": """
+            def cb(ctx, out, x):
+                out[...] = np.asarray(x)
+
+            y = bufcb.buffer_callback(cb, result_shape_dtypes=S, vmap_method="sequential")(x)
+        """,
         "is given a star": """
             def cb(ctx, out, x, y):
                 out[...] = np.asarray(x)
@@ -1043,6 +1107,28 @@ _NEAR_MISSES: dict[str, dict[str, str]] = {
 
             y = jax.grad(lambda x: jnp.sum(sin(x)))(x)
         """,
+        "its argument is of integers": """
+            def cb(ctx, out, x):
+                out[...] = np.asarray(x).astype(np.float32)
+
+            def loss(x):
+                order, cells = jnp.argsort(x), jnp.floor(x).astype(jnp.int32)
+                return jnp.sum(x * bufcb.buffer_callback(cb, S)(order) * bufcb.buffer_callback(cb, S)(cells))
+
+            y = jax.grad(loss)(x)
+        """,
+        "it takes what the scan does not differentiate": """
+            def cb(ctx, out, x):
+                out[...] = np.sin(np.asarray(x))
+
+            def loss(x):
+                def step(carry, _):
+                    return carry + bufcb.buffer_callback(cb, S)(jnp.ones(3)), None
+
+                return jnp.sum(jax.lax.scan(step, x, None, length=2)[0])
+
+            y = jax.grad(loss)(x)
+        """,
         "it stands in a rule": """
             def cb(ctx, out, x):
                 out[...] = np.cos(np.asarray(x))
@@ -1100,6 +1186,23 @@ _NEAR_MISSES: dict[str, dict[str, str]] = {
                 out[...] = np.asarray(x)
 
             y = double(bufcb.buffer_callback(cb, S)(x))
+        """,
+        "takes a view of its input for JAX": """
+            def cb(ctx, out, x):
+                out[...] = np.asarray(x)
+                assert jnp.from_dlpack(x).shape == (3,)
+        """,
+        "what JAX compiles has the callback as its argument": """
+            def cb(ctx, out, x):
+                out[...] = np.asarray(x)
+
+            y = jax.jit(bufcb.buffer_callback(cb, S))(x)
+        """,
+        "bufcb adapts it": """
+            def double(x):
+                return jnp.multiply(x, 2)
+
+            y = bufcb.buffer_callback(bufcb.adapt(double, arrays="jax"), S)(x)
         """,
         "another library's name is like JAX's": """
             class jnp:
@@ -1207,6 +1310,27 @@ _NEAR_MISSES: dict[str, dict[str, str]] = {
 
             def f(x):
                 return theirs.buffer_callback(cb, S)(jax.device_put(x, jax.devices("gpu")[0]))
+        """,
+        "the module asks whether there is a GPU": """
+            try:
+                DEVICE = jax.devices("gpu")[0]
+            except RuntimeError:
+                DEVICE = jax.devices()[0]
+
+            def cb(ctx, out, x):
+                np.asarray(out)[...] = np.asarray(x)
+
+            y = theirs.buffer_callback(cb, S)(jax.device_put(x, DEVICE))
+        """,
+        "the environment asks for the CPU first": """
+            import os
+
+            os.environ["JAX_PLATFORMS"] = "cpu,cuda"
+
+            def cb(ctx, out, x):
+                np.asarray(out)[...] = np.asarray(x)
+
+            y = theirs.buffer_callback(cb, S)(x)
         """,
         "a word of another meaning is gpu": """
             def cb(ctx, out, x):

@@ -304,3 +304,36 @@ def test_the_callback_of_another_module_is_found(imports: str, tmp_path: Path):
         f"import bufcb\n{imports}\nfrom mine import S, x\nbufcb.buffer_callback({MODULES[imports]}, S)(x)\n"
     )
     assert lines_found(tmp_path / "program.py", text) == [text.count("\n")]
+
+
+VIEWS = (
+    "import numpy as np\nfrom jax.experimental.buffer_callback import buffer_callback\n\n\n"
+    "def cb(ctx, out, x):\n    np.asarray(out)[...] = 1\n\n\n"
+    "def run(x, spec):\n    return buffer_callback(cb, spec)(x)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        (
+            'import jax\nfrom ops import run\n\nrun(jax.devices("gpu")[0])\n',
+            "Line 4 of program.py asks for a GPU",
+        ),
+        (
+            'import ops\nimport jax\n\njax.config.update("jax_platforms", "cuda")\nops.run\n',
+            "Line 4 of program.py",
+        ),
+        ('import jax\nfrom ops import run\n\nrun(jax.devices("cpu")[0])\n', None),
+        ('import jax\n\njax.devices("gpu")\n', None),
+    ],
+)
+def test_a_module_that_takes_the_call_may_ask_for_a_gpu(program: str, expected: str | None, tmp_path: Path):
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "program.py").write_text(program)
+    path = tmp_path / "ops.py"
+    path.write_text(VIEWS)
+    source = SourceFile.from_bytes(path, VIEWS.encode())
+    found = [n.diagnostic.reason for n in engine.lint(source, Project.of([path]), AuditOptions()).notes]
+    assert len(found) == (expected is not None)
+    assert expected is None or found[0].startswith(expected)

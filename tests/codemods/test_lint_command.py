@@ -236,6 +236,24 @@ def test_an_unused_comment_is_reported():
     assert result.stdout.startswith("a.py:10:13: BCL000 This comment suppresses nothing. Remove it.\n")
 
 
+@pytest.mark.parametrize("comment", ["# bufcb: skip", "# bufcb: skip[BCL001]"])
+@pytest.mark.parametrize("line", ["    return np.sin(x)", "def cb(ctx, out, x):"])
+def test_a_comment_where_another_module_defines_the_callback_leaves_a_finding_out(comment: str, line: str):
+    write("pyproject.toml", "")
+    text = "import bufcb\nimport numpy as np\n\n\ndef cb(ctx, out, x):\n    return np.sin(x)\n"
+    write("hosts.py", text.replace(line, f"{line}  {comment}"))
+    write("a.py", "import bufcb\nfrom hosts import cb\n\ny = bufcb.buffer_callback(cb, S)(x)\n")
+    assert (lint("a.py").stdout, lint("hosts.py").stdout, lint(".").exit_code) == ("", "", 0)
+
+
+def test_a_comment_on_a_function_that_nobody_hands_over_is_unused():
+    write("pyproject.toml", "")
+    write(
+        "hosts.py", "import bufcb\n\nbufcb.buffer_callback\n\n\ndef cb(x):  # bufcb: skip[BCL001]\n    pass\n"
+    )
+    assert lint("hosts.py").stdout.startswith("hosts.py:6:13: BCL000 ")
+
+
 def test_the_migration_leaves_comments_of_the_audit_alone():
     text = KEEPS.replace("append(x)", "append(x)  # bufcb: skip[BCL004]").replace(
         "import numpy", "import numpy"

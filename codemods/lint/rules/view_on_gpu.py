@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 from codemods.lint.callbacks import Callback
 from codemods.lint.registry import Finding, Subject, rule
 from codemods.lint.views import Views
-from codemods.names import Module
+from codemods.platforms import asks_for_gpu
 
-_GPUS: Final = frozenset({"gpu", "cuda", "rocm"})
-_ASKS_FOR_PLATFORM: Final = frozenset({"jax.devices", "jax.local_devices", "jax.jit", "jax.config.update"})
-_ASKS_WHICH: Final = frozenset(
-    {"jax.default_backend", "jax.lax.platform_dependent", "jax.extend.backend.get_backend"}
-)
 _CONVERTING: Final = frozenset({"numpy.asarray", "numpy.asanyarray", "numpy.frombuffer", "numpy.array"})
 
 
 @rule("BCL010")
 def check(subject: Subject) -> Iterator[Finding]:
-    if not (line := _runs_on_gpu(subject.module)):
-        return
-    for callback in subject.callbacks:
-        if callback.libraries == {"jax"}:
-            yield from _of(callback, line)
+    found = [(c, *each) for c in subject.callbacks if c.libraries == {"jax"} for each in _views(c)]
+    where = _asked(subject) if found else None
+    for callback, call, name in found if where is not None else ():
+        yield Finding(
+            call,
+            f"{where} asks for a GPU, where `{name}` is memory of the device, which NumPy cannot view.",
+            "Use CuPy or DLPack, or `bufcb.buffer_callback`, whose buffers NumPy can read on a GPU.",
+            callback,
+        )
 
 
-def _of(callback: Callback, line: int) -> Iterator[Finding]:
+def _views(callback: Callback) -> Iterator[tuple[ast.Call, str]]:
+    """Where NumPy is to view a buffer, and which one."""
     views, body, module = Views(callback), callback.function.body, callback.module
     for statement in [body] if isinstance(body, ast.expr) else body:
         if isinstance(statement, ast.If | ast.Try | ast.Match):
@@ -38,30 +40,17 @@ def _of(callback: Callback, line: int) -> Iterator[Finding]:
                 continue
             memory = views.of(call.args[0])
             if memory is not None and memory.is_buffer:
-                yield Finding(
-                    call,
-                    f"Line {line} asks for a GPU, where `{memory.name}` is memory of the device, which NumPy "
-                    "cannot view.",
-                    "Use CuPy or DLPack, or `bufcb.buffer_callback`, whose buffers NumPy can read on a GPU.",
-                    callback,
-                )
+                yield call, memory.name
 
 
-def _runs_on_gpu(module: Module) -> int:
-    """The line that asks for a GPU; 0 in a module that asks for another platform, or on which one it is."""
-    lines = []
-    for call in (node for node in module.parents if isinstance(node, ast.Call)):
-        origins = module.origins(call.func)
-        if origins & _ASKS_WHICH:
-            return 0
-        if origins & _ASKS_FOR_PLATFORM:
-            named = {
-                platform.strip()
-                for each in [*call.args, *(keyword.value for keyword in call.keywords)]
-                if isinstance(each, ast.Constant) and isinstance(each.value, str)
-                for platform in each.value.split(",")
-            }
-            if named & {"cpu", "tpu"}:
-                return 0
-            lines += [call.lineno] if named & _GPUS else []
-    return min(lines, default=0)
+def _asked(subject: Subject) -> str | None:
+    """The line that asks for a GPU: of the module itself, or of one that takes something from it."""
+    own = asks_for_gpu(subject.module)
+    if own or own is None:
+        return f"Line {own}" if own else None
+    for file in subject.project.importing(subject.source.path):
+        module = subject.project.module(file)
+        if module is not None and (line := asks_for_gpu(module)):
+            name = os.path.relpath(file, os.path.dirname(os.path.realpath(subject.source.path)))
+            return f"Line {line} of {Path(name).as_posix()}"
+    return None

@@ -14,6 +14,13 @@ from codemods.resolve import Resolved
 
 @rule("BCL006")
 def check(subject: Subject) -> Iterator[Finding]:
+    for call in subject.calls:
+        if call.surplus:
+            yield Finding(
+                call.surplus[0],
+                "`buffer_callback` takes a callback and a spec, and no arguments for the callback.",
+                "Give them to the function that it returns: `buffer_callback(callback, spec)(*args)`.",
+            )
     for callback in subject.callbacks:
         if isinstance(callback.function, ast.AsyncFunctionDef):
             continue
