@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from codemods.names import Binding, Module, is_deletion
+from codemods.names import Binding, BindingKind, Module, is_deletion
 
 
 def reaching(name: ast.Name, module: Module) -> list[Binding]:
@@ -38,6 +38,8 @@ def _in_a_loop_with(node: ast.AST, around: set[ast.AST], module: Module) -> bool
 def _is_replaced(binding: Binding, found: Sequence[Binding], module: Module) -> bool:
     """Whether one further down always runs after `binding`: one in the same block, or a block around it."""
     start, around = _position(binding.node), {id(binding.node), *map(id, module.ancestors(binding.node))}
+    if binding.kind is BindingKind.PARAMETER:  # which is there before the first statement
+        around.update(map(id, _statements(binding.scope.node)[:1]))
     for other in found:
         if _position(other.node) <= start:
             continue
@@ -45,3 +47,7 @@ def _is_replaced(binding: Binding, found: Sequence[Binding], module: Module) -> 
         if any(id(statement) in around for statement in block):
             return True
     return False
+
+
+def _statements(node: ast.AST) -> list[ast.stmt]:
+    return node.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else []

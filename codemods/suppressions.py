@@ -16,9 +16,12 @@ _COMMENT: Final = re.compile(r"#\s*bufcb:\s*skip(?:\[(?P<codes>[^\]]*)\])?")
 
 @dataclasses.dataclass(eq=False, slots=True)
 class _Comment:
+    """One comment; it `is_alone` if nothing stands behind it that says something else."""
+
     line: int
     column: int
     codes: frozenset[str]
+    is_alone: bool
     used: bool = False
 
 
@@ -71,6 +74,10 @@ class Suppressions:
             if not comment.used and is_own(comment)
         ]
 
+    def is_removable(self, line: int) -> bool:
+        """Whether the comment of a line can be cut off without losing anything else."""
+        return self._comments[line].is_alone
+
 
 def _comments(source: SourceFile) -> list[_Comment]:
     if "bufcb:" not in source.text:
@@ -79,5 +86,7 @@ def _comments(source: SourceFile) -> list[_Comment]:
     for token in tokenize.generate_tokens(io.StringIO(source.text, newline="").readline):
         if token.type == tokenize.COMMENT and (match := _COMMENT.search(token.string)):
             codes = frozenset(c.strip() for c in (match["codes"] or "").split(",") if c.strip())
-            found.append(_Comment(token.start[0], token.start[1] + match.start() + 1, codes))
+            column = token.start[1] + match.start() + 1
+            is_alone = not token.string[match.end() :].strip()
+            found.append(_Comment(token.start[0], column, codes, is_alone))
     return found

@@ -43,7 +43,7 @@ def lint(source: SourceFile, project: Project, options: AuditOptions) -> FileRes
 def _lint(source: SourceFile, project: Project, options: AuditOptions) -> FileResult:
     first = audit = _Audit(source, project, options)
     for _ in range(_ROUNDS if options.fix or options.diff else 0):
-        changes = fixes.apply(audit.subject, audit.found)
+        changes = fixes.apply(audit.subject, audit.found) or fixes.without(audit.subject, audit.removable())
         if not changes:
             break
         fixed = audit.subject.source
@@ -111,6 +111,12 @@ class _Audit:
         found = self._suppressions.unused(of_lint=True)
         return [(line, column) for line, column in found if not self._is_about_others(line)]
 
+    def removable(self) -> list[tuple[int, int]]:
+        """Line and column of the comments that a fix takes away."""
+        if not self._selection.admits(_UNUSED.code):
+            return []
+        return [(line, column) for line, column in self._unused() if self._suppressions.is_removable(line)]
+
     def _is_about_others(self, line: int) -> bool:
         """Whether a line is one of a function that no buffer call of this file hands over, but others may."""
         subject, known = self.subject, {callback.function for callback in self.subject.callbacks}
@@ -129,7 +135,8 @@ class _Audit:
         if self._selection.admits(_UNUSED.code):
             for line, column in self._unused():
                 place = self.subject.source.position(line, column)
-                notes.append(Note(place.line, place.column, _UNUSED, place.cell))
+                fixable = self._suppressions.is_removable(line)
+                notes.append(Note(place.line, place.column, _UNUSED, place.cell, fixable=fixable))
         return tuple(
             sorted(
                 set(notes), key=lambda note: (note.cell or 0, note.line, note.column, note.diagnostic.code)
@@ -161,4 +168,4 @@ def _note(subject: Subject, code: str, finding: Finding) -> Note:
         reason = source.reworded(reason)
     diagnostic = Diagnostic(code, reason, finding.way_out)
     hops = tuple(hop_in(source, hop) for hop in finding.hops)
-    return Note(place.line, place.column, diagnostic, place.cell, hops, finding.fixable)
+    return Note(place.line, place.column, diagnostic, place.cell, hops, finding.is_fixable)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Literal
 
 from codemods import nesting
@@ -14,7 +14,6 @@ from codemods.hoisting import anchor, why_not_hoisted
 from codemods.lint.callbacks import Callback
 from codemods.lint.registry import Finding, Subject
 from codemods.lint.returned import leftover_returns
-from codemods.lint.rules import converted_input_of_jax
 from codemods.model import Options
 from codemods.plans import FunctionPlan, ReturnForm, ReturnPlan
 from codemods.returns import form_of, own_returns, plan_returns
@@ -28,7 +27,7 @@ Fix = Callable[[Subject, Sequence[Finding]], tuple[Change, ...]]
 def apply(subject: Subject, found: Mapping[str, Sequence[Finding]]) -> tuple[Change, ...]:
     """What the fixes of the first rule that has any change; nothing where none has."""
     for code, fix in FIXES.items():
-        fixable = [finding for finding in found.get(code, ()) if finding.fixable]
+        fixable = [finding for finding in found.get(code, ()) if finding.is_fixable]
         if fixable and (changes := fix(subject, fixable)):
             return changes
     return ()
@@ -129,17 +128,39 @@ def _name_of_lambda(
     return free.for_lambda(function, subject.module)
 
 
-def _view_first(subject: Subject, findings: Sequence[Finding]) -> tuple[Change, ...]:
-    """BCL009: takes a view of the buffer before it is copied or converted."""
-    edits = Edits(subject.source.text)
-    for node, text in _replacements(findings):
-        edits.replace(subject.source.start(node), subject.source.end(node), text)
+def _reworded(subject: Subject, findings: Sequence[Finding]) -> tuple[Change, ...]:
+    """The replacements that the findings of a rule bring; two of the same text are one."""
+    edits, seen = Edits(subject.source.text), set[int]()
+    for each in (finding.rewording for finding in findings if finding.rewording is not None):
+        start, end = subject.source.start(each.node), subject.source.end(each.until or each.node)
+        if start not in seen:
+            seen.add(start)
+            edits.transform(start, end, _filled(each.text))
     return edits.changes()
 
 
-def _replacements(findings: Sequence[Finding]) -> Iterator[tuple[ast.expr, str]]:
-    for finding in findings:
-        yield converted_input_of_jax.fixed(finding)
+def without(subject: Subject, comments: Sequence[tuple[int, int]]) -> tuple[Change, ...]:
+    """BCL000: cuts comments off, from the column given on; lines of nothing else go."""
+    edits, source = Edits(subject.source.text), subject.source
+    for line, column in comments:
+        start, end = source.line_start(line), source.line_end(line)
+        kept = source.text[start : start + column - 1].rstrip()
+        if kept:
+            edits.replace(start + len(kept), start + len(source.text[start:end].rstrip("\r\n")), "")
+        else:
+            edits.replace(start, end, "")
+    return edits.changes()
 
 
-FIXES: Final[Mapping[str, Fix]] = {"BCL001": _write_returned, "BCL009": _view_first}
+def _filled(text: str) -> Callable[[str], str]:
+    before, has_place, after = text.partition("{}")
+    return lambda own: before + own + after if has_place else text
+
+
+FIXES: Final[Mapping[str, Fix]] = {
+    "BCL001": _write_returned,
+    "BCL003": _reworded,
+    "BCL004": _reworded,
+    "BCL005": _reworded,
+    "BCL009": _reworded,
+}

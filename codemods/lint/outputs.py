@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from codemods.lint.callbacks import Callback
+from codemods.returns import is_generator
 
 # What one asks an output for, which writes nothing.
 _ASKED: Final = frozenset({"shape", "dtype", "ndim", "size", "nbytes", "itemsize", "strides"})
@@ -84,3 +85,16 @@ def _unpacked(callback: Callback, out: str) -> list[str]:
                 once = all(len(scope.bindings[each]) == 1 for each in names)
                 return names if once and len(names) == len(targets) else []
     return []
+
+
+def may_stay_unwritten(callback: Callback) -> bool:
+    """Whether an output may hold something without being written, or nobody may look at it."""
+    if is_generator(callback.function):
+        return True
+    for call, _ in callback.calls:
+        if not call.is_complete or "input_output_aliases" in call.options:
+            return True
+        if any(isinstance(n, ast.Constant) and n.value == 0 for n in ast.walk(call.spec)):
+            return True  # of no elements, perhaps
+    with_effects = all("has_side_effect" in call.options for call, _ in callback.calls)
+    return with_effects and not any(o.is_written_in(callback.function) for o in outputs(callback))

@@ -29,13 +29,28 @@ class Subject:
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
+class Rewording:
+    """A small replacement of text that fixes a finding.
+
+    Attributes:
+      text: what takes the place of `node`, with `{}` for the text of it.
+      until: the last node to replace as well, if there are several.
+    """
+
+    node: ast.expr
+    text: str
+    until: ast.expr | None = None
+
+
+@dataclasses.dataclass(frozen=True, eq=False, slots=True)
 class Finding:
     """What a rule has found.
 
     Attributes:
       node: where, in the file at hand or in that of `callback`.
       callback: the callback that it is about; None for a call or the file.
-      fixable: whether the fix of the rule takes care of it.
+      is_rewritten: whether the fix of the rule takes care of it.
+      rewording: the replacement that takes care of it.
       hops: the way to the place that it is about.
       is_of_call: whether it stands at the call even if the callback is another module's.
     """
@@ -44,9 +59,14 @@ class Finding:
     reason: str
     way_out: str = ""
     callback: Callback | None = None
-    fixable: bool = False
+    is_rewritten: bool = False
+    rewording: Rewording | None = None
     hops: tuple[Hop, ...] = ()
     is_of_call: bool = False
+
+    @property
+    def is_fixable(self) -> bool:
+        return self.is_rewritten or self.rewording is not None
 
 
 Check = Callable[[Subject], Iterator[Finding]]

@@ -8,6 +8,7 @@ from typing import Final
 
 from codemods import hostlib
 from codemods.lint.callbacks import Callback
+from codemods.lint.outputs import may_stay_unwritten
 from codemods.names import BindingKind, Module, ScopeKind
 from codemods.returns import own_returns
 
@@ -42,15 +43,17 @@ _DEPTH: Final = 4
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
 class Returned:
-    """A `return`, or a lambda's body, that surely gives a value on some run.
+    """A `return`, or a lambda's body, that gives a value on some run.
 
     Attributes:
       node: the `return`; of a lambda, the body.
+      is_sure: whether it surely does. Else it does, or the output is never written.
       is_output: whether what it returns is the output that the callback was given.
       is_fixable: whether a write can stand for it without any doubt of what is meant.
     """
 
     node: ast.Return | ast.expr
+    is_sure: bool
     is_output: bool
     is_fixable: bool
 
@@ -63,13 +66,17 @@ def leftover_returns(callback: Callback) -> list[Returned]:
         nodes = [(function.body, function.body)]
     else:
         nodes = [(node, node.value) for node in own_returns(function)]
+    is_unused = out is not None and not _mentions(function, out.arg)
+    is_meant = is_unused and not may_stay_unwritten(callback)
     found = []
     for node, value in nodes:
-        if value is not None and gives_value(value, callback.module):
+        if value is None or (isinstance(value, ast.Constant) and value.value is None):
+            continue
+        is_sure = gives_value(value, callback.module)
+        if is_sure or (is_meant and not isinstance(function, ast.Lambda)):
             is_output = out is not None and _is(value, out.arg) and not _is_rebound(callback, out.arg)
-            unused = out is not None and not _mentions(function, out.arg)
-            is_fixable = (is_output or unused) and not _has_other_users(callback)
-            found.append(Returned(node, is_output, is_fixable))
+            is_fixable = (is_output or is_unused) and not _has_other_users(callback)
+            found.append(Returned(node, is_sure, is_output, is_fixable))
     return found
 
 

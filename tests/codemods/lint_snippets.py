@@ -64,6 +64,12 @@ _FLAGGED: dict[str, dict[str, str]] = {
 
             y = theirs.buffer_callback(cb, S)(x)
         """,
+        "returns what nobody knows, and never writes": """
+            import copy
+
+            def cb(ctx, out, x):
+                return copy.copy(np.asarray(x))
+        """,
         "returns a local name that holds a value": """
             def cb(ctx, out, x):
                 result = np.asarray(x) + 1
@@ -145,6 +151,28 @@ _FLAGGED: dict[str, dict[str, str]] = {
                     out = np.asarray(x)
                 else:
                     out[...] = np.asarray(x)
+        """,
+        "assigns to it on two ways": """
+            def cb(ctx, out, x):
+                if np.asarray(x).sum() < 100:
+                    out = np.asarray(x)
+                else:
+                    out = -np.asarray(x)
+        """,
+        "assigns to it in JAX's own callback that returns early": """
+            def cb(ctx, out, x):
+                x = np.asarray(x)
+                if x.sum() < 100:
+                    out = x
+                    return
+                np.asarray(out)[...] = x
+
+            y = theirs.buffer_callback(cb, S)(x)
+        """,
+        "assigns to it and reads it later": """
+            def cb(ctx, out, x):
+                out = np.asarray(x) * 2
+                out += 1
         """,
         "unpacks into the output's name": """
             def cb(ctx, out, x):
@@ -281,6 +309,13 @@ _FLAGGED: dict[str, dict[str, str]] = {
                 head = np.asarray(x)[:2]
                 head[...] = 0
                 out[...] = np.asarray(x)
+        """,
+        "writes in a loop": """
+            def cb(ctx, out, x):
+                values = np.asarray(x)
+                for index in range(3):
+                    values[index] += index
+                out[...] = values
         """,
         "writes into the buffer as handed in": """
             def cb(ctx, out, x):
@@ -746,6 +781,14 @@ _NEAR_MISSES: dict[str, dict[str, str]] = {
             @storing
             def cb(x):
                 return np.asarray(x)
+        """,
+        "has no output, and returns what nobody knows": """
+            import warnings
+
+            def cb(ctx, out, x):
+                return warnings.filterwarnings("ignore")
+
+            y = bufcb.buffer_callback(cb, (), has_side_effect=True)(x)
         """,
         "stores and returns what storing returns": """
             def cb(ctx, out, x):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import importlib.util
 import json
 import os
@@ -9,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 from types import ModuleType
 
@@ -17,6 +19,7 @@ import pytest
 from codemods.diagnostics import LINT_CODES
 from codemods.engine import migrate
 from codemods.lint import engine
+from codemods.lint.fixes import FIXES
 from codemods.lint.registry import RULES
 from codemods.model import AuditOptions, FileResult, Options
 from codemods.project import Project
@@ -157,9 +160,10 @@ FIXABLE = [
 ]
 
 
-def test_both_fixes_have_snippets():
-    found = [code for code, _ in FIXABLE]
-    assert found.count("BCL001") >= 6 and found.count("BCL009") >= 6
+def test_every_fix_has_snippets():
+    found = collections.Counter(code for code, _ in FIXABLE)
+    assert found.keys() == FIXES.keys()
+    assert min(found.values()) >= 5
 
 
 @pytest.mark.parametrize(("code", "sentence"), FIXABLE)
@@ -213,6 +217,108 @@ def test_the_fix_of_a_returned_value_is_that_of_the_migration(before: str, after
     head = OURS + "import jax.numpy as jnp\nimport numpy as np\n"
     fixed = audit(head + before + CALL.format("bufcb"), fix=True)
     assert fixed.after.decode() == head + after + CALL.format("bufcb")
+
+
+# Bodies that a migration neither converts the argument of nor keeps from being rewritten.
+BODIES = {
+    "an expression": "return np.sin(np.asarray(v))",
+    "a comment behind it": "return np.sin(np.asarray(v))  # of the angle",
+    "branches": """
+        w = np.asarray(v)
+        if w.any():
+            # the usual case
+            return np.sin(w)
+        elif w.size > 9:
+            return np.cos(w)
+        return w
+    """,
+    "an early return in a loop": """
+        w = np.array(v)
+        for _ in range(9):
+            w = np.sqrt(w)
+            if w.max() < 2:
+                return w
+        return w
+    """,
+    "several lines": """
+        return np.where(
+            np.asarray(v) > 0,  # above
+            np.asarray(v),
+            0,
+        )
+    """,
+    "a return in try and finally": """
+        try:
+            w = np.linalg.norm(np.asarray(v))
+            return np.full(3, w, np.float32)
+        finally:
+            print("done")
+    """,
+    "a match": """
+        w = np.asarray(v)
+        match w.ndim:
+            case 1:
+                return w
+            case _:
+                return w.ravel()
+    """,
+    "a nested function with a return of its own": """
+        def double(value):
+            return value * 2
+        return double(np.asarray(v))
+    """,
+    "a conditional expression": "return np.sin(np.asarray(v)) if SMALL else np.cos(np.asarray(v))",
+    "a docstring": """
+        '''Double it.'''
+        return np.asarray(v) * 2
+    """,
+    "a lock": """
+        with LOCK:
+            return np.asarray(v) * 2
+    """,
+    "a value that nobody knows": "return SOLVER.solve(np.array(v))",
+}
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_what_is_fixed_is_what_the_migration_writes(body: str):
+    """The same function, with the parameters of a buffer callback and without."""
+    head = (
+        "import threading\nimport bufcb\nimport jax\nimport jax.numpy as jnp\nimport numpy as np\n"
+        "from mine import SMALL, SOLVER, v\n\nLOCK = threading.Lock()\n"
+        "S = jax.ShapeDtypeStruct((3,), np.float32)\n\n\n"
+    )
+    text = textwrap.indent(textwrap.dedent(BODIES[body]).strip("\n"), "    ") + "\n"
+    call = "\n\ny = {}\n"
+    before = head + f"def _cb(v):\n{text}" + call.format("jax.pure_callback(_cb, S, jnp.sin(v))")
+    leftover = (
+        head + f"def _cb(ctx, out, v):\n{text}" + call.format("bufcb.buffer_callback(_cb, S)(jnp.sin(v))")
+    )
+    migrated = migrate(SourceFile.from_bytes(OUTSIDE, before.encode()), Project.of([OUTSIDE]), Options())
+    assert b"bufcb.buffer_callback(_cb, S)" in migrated.after
+    assert audit(leftover, fix=True).after == migrated.after
+
+
+@pytest.mark.parametrize(
+    ("spec", "value"),
+    [
+        ("(S, S)", "np.sin(np.asarray(v)), np.cos(np.asarray(v))"),
+        ("[S, S]", "[np.sin(np.asarray(v)), np.cos(np.asarray(v))]"),
+        ('{"lo": S, "hi": S}', '{"lo": np.sin(np.asarray(v)), "hi": np.cos(np.asarray(v))}'),
+        ("(S, S)", "SOLVER.solve(np.array(v))"),
+        ("mine.spec()", "SOLVER.solve(np.array(v))"),
+    ],
+)
+def test_what_is_fixed_writes_the_leaves_that_the_migration_writes(spec: str, value: str):
+    head = (
+        "import bufcb\nimport jax\nimport jax.numpy as jnp\nimport mine\nimport numpy as np\n"
+        "from mine import SOLVER, v\n\nS = jax.ShapeDtypeStruct((3,), np.float32)\n\n\n"
+    )
+    before = head + f"def _cb(v):\n    return {value}\n\n\ny = jax.pure_callback(_cb, {spec}, jnp.sin(v))\n"
+    call = f"bufcb.buffer_callback(_cb, {spec})(jnp.sin(v))"
+    leftover = head + f"def _cb(ctx, out, v):\n    return {value}\n\n\ny = {call}\n"
+    migrated = migrate(SourceFile.from_bytes(OUTSIDE, before.encode()), Project.of([OUTSIDE]), Options())
+    assert audit(leftover, fix=True).after == migrated.after
 
 
 def test_a_callback_of_jax_is_fixed_for_jax():

@@ -229,6 +229,26 @@ def test_a_comment_of_another_code_does_not_and_is_reported():
     assert [line.split()[1] for line in result.stdout.splitlines()[::2]] == ["BCL001", "BCL000"]
 
 
+@pytest.mark.parametrize(
+    ("line", "fixed"),
+    [
+        ("    return  # bufcb: skip[BCL001]\n", "    return\n"),
+        ("    return  # noqa: X1 # bufcb: skip[BCL001, BCL004]\n", "    return  # noqa: X1\n"),
+        ("    # bufcb: skip[BCL001]\n    return\n", "    return\n"),
+        ("    return\t#bufcb:skip[BCL001]   \n", "    return\n"),
+        ("    return  # bufcb: skip[BCL001] as it was\n", None),
+        ("    return  # bufcb: skip[BC104]\n", None),
+        ("    return  # bufcb: skip\n", None),
+    ],
+)
+def test_an_unused_comment_is_taken_away(line: str, fixed: str | None):
+    file = write("a.py", CLEAN.replace("    return\n", line))
+    result = lint("a.py", "--fix")
+    assert file.read_text() == CLEAN.replace("    return\n", line if fixed is None else fixed)
+    assert result.exit_code == (1 if "as it was" in line else 0)
+    assert lint("a.py", "--fix").stdout == result.stdout
+
+
 def test_an_unused_comment_is_reported():
     write("a.py", CLEAN.replace("return\n", "return  # bufcb: skip[BCL001]\n"))
     result = lint("a.py")

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from codemods.lint.callbacks import Callback
-from codemods.lint.registry import Finding, Subject, rule
+from codemods.lint.copies import numpy_at
+from codemods.lint.registry import Finding, Rewording, Subject, rule
 from codemods.lint.views import Views
 
 _CONVERTING: Final = frozenset(
@@ -31,12 +32,13 @@ def _of(callback: Callback) -> Iterator[Finding]:
             memory = views.of(call.args[0])
             if memory is None or not memory.is_buffer:
                 continue
+            numpy = numpy_at(call, callback)
             yield Finding(
                 call,
                 f"NumPy asks `{memory.name}` for a copy or another dtype, which JAX's own buffers refuse.",
                 f"Take a view first: `np.asarray({memory.name})`, and copy or convert that.",
                 callback,
-                fixable=callback.home is None and _numpy(call) is not None,
+                rewording=Rewording(call.args[0], f"{numpy}.asarray({{}})") if numpy else None,
             )
 
 
@@ -55,15 +57,3 @@ def _fails(call: ast.Call, callback: Callback) -> bool:
 def _is_constant(node: ast.expr | None, value: object) -> bool:
     """Whether an option is `value`, or is left out where that means None."""
     return value is None if node is None else isinstance(node, ast.Constant) and node.value is value
-
-
-def _numpy(call: ast.Call) -> str | None:
-    """How the call names NumPy."""
-    return ast.unparse(call.func.value) if isinstance(call.func, ast.Attribute) else None
-
-
-def fixed(finding: Finding) -> tuple[ast.expr, str]:
-    """The argument to replace, and the view that takes its place."""
-    call = finding.node
-    assert isinstance(call, ast.Call)
-    return call.args[0], f"{_numpy(call)}.asarray({ast.unparse(call.args[0])})"

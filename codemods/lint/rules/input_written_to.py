@@ -8,8 +8,10 @@ from typing import Final
 
 from codemods import hostlib
 from codemods.lint.callbacks import Callback
-from codemods.lint.registry import Finding, Subject, rule
+from codemods.lint.copies import copied
+from codemods.lint.registry import Finding, Rewording, Subject, rule
 from codemods.lint.views import Memory, Views, is_part
+from codemods.reaching import reaching
 
 _WRITING_METHODS: Final = frozenset({"fill", "sort", "put", "partition", "itemset"})
 
@@ -31,10 +33,10 @@ def _of(callback: Callback) -> Iterator[Finding]:
                 if memory is None or memory.name not in inputs:
                     continue
                 if is_surely_array or not memory.is_buffer or memory.name in callback.arrays:
-                    yield _finding(node, memory, callback)
+                    yield _finding(node, memory, callback, _copied(written, views, callback))
 
 
-def _finding(node: ast.AST, memory: Memory, callback: Callback) -> Finding:
+def _finding(node: ast.AST, memory: Memory, callback: Callback, rewording: Rewording | None) -> Finding:
     changes = callback.libraries == {"jax"} and not memory.is_buffer
     what = "changes the caller's immutable array" if changes else "raises"
     name = memory.name
@@ -43,7 +45,20 @@ def _finding(node: ast.AST, memory: Memory, callback: Callback) -> Finding:
         f"`{callback.name}` writes into its input `{name}`, which {what}.",
         f"Write into a copy: `np.asarray({name}).copy()`.",
         callback,
+        rewording=rewording,
     )
+
+
+def _copied(written: ast.expr, views: Views, callback: Callback) -> Rewording | None:
+    """The copy to write into: of the one view that the name was given, `name = np.asarray(...)`."""
+    if not isinstance(written, ast.Name) or callback.home is not None:
+        return None
+    found = reaching(written, callback.module)
+    value = found[0].value if len(found) == 1 else None
+    memory = views.of(value) if value is not None else None
+    if value is None or memory is None or memory.is_buffer:
+        return None
+    return copied(value, memory, callback)
 
 
 def _written(node: ast.AST, callback: Callback) -> Iterator[tuple[ast.expr, bool]]:

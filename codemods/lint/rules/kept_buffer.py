@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from codemods.lint.callbacks import Callback
+from codemods.lint.copies import copied
 from codemods.lint.registry import Finding, Subject, rule
-from codemods.lint.views import Views
+from codemods.lint.views import Memory, Views
 from codemods.names import Module
 
 _ADDING: Final = frozenset({"append", "appendleft", "add", "insert", "extend", "setdefault"})
@@ -38,16 +39,18 @@ def _of(callback: Callback, function: ast.FunctionDef) -> Iterator[Finding]:
                 continue
             for part in _parts(value):
                 if (memory := views.of(part)) is not None:
-                    yield _finding(node, memory.name, ast.unparse(keeper), callback)
+                    yield _finding(node, part, memory, ast.unparse(keeper), callback)
 
 
-def _finding(node: ast.AST, name: str, keeper: str, callback: Callback) -> Finding:
+def _finding(node: ast.AST, part: ast.expr, memory: Memory, keeper: str, callback: Callback) -> Finding:
+    name = memory.name
     what = "its memory is read after JAX has freed it" if "jax" in callback.libraries else "that is an error"
     return Finding(
         node,
         f"`{name}`, or a view of it, is kept in `{keeper}` when `{callback.name}` has returned; {what}.",
         f"Keep a copy: `np.asarray({name}).copy()`.",
         callback,
+        rewording=copied(part, memory, callback),
     )
 
 

@@ -6,32 +6,18 @@ import ast
 from collections.abc import Iterator
 
 from codemods.lint.callbacks import Callback
-from codemods.lint.outputs import Output, outputs
+from codemods.lint.outputs import Output, may_stay_unwritten, outputs
 from codemods.lint.paths import unwritten
 from codemods.lint.registry import Finding, Subject, rule
 from codemods.lint.returned import leftover_returns
-from codemods.returns import is_generator
 
 
 @rule("BCL002")
 def check(subject: Subject) -> Iterator[Finding]:
     for callback in subject.callbacks:
-        if not _is_excused(callback):
+        if not may_stay_unwritten(callback):
             for output in outputs(callback):
                 yield from _of(callback, output)
-
-
-def _is_excused(callback: Callback) -> bool:
-    """Whether an output may hold something without being written, or nobody may look at it."""
-    if is_generator(callback.function):
-        return True
-    for call, _ in callback.calls:
-        if not call.is_complete or "input_output_aliases" in call.options:
-            return True
-        if any(isinstance(n, ast.Constant) and n.value == 0 for n in ast.walk(call.spec)):
-            return True  # of no elements, perhaps
-    with_effects = all("has_side_effect" in call.options for call, _ in callback.calls)
-    return with_effects and not any(o.is_written_in(callback.function) for o in outputs(callback))
 
 
 def _of(callback: Callback, output: Output) -> Iterator[Finding]:

@@ -23,7 +23,11 @@ def _of(callback: Callback) -> Iterator[Finding]:
         return
     for returned in leftover_returns(callback):
         reason = f"`{callback.name}` returns a value, and a buffer callback must not return any."
+        if not returned.is_sure:
+            reason = (
+                f"`{callback.name}` writes no output, and returns what a buffer callback must not return."
+            )
         way_out = "Write it into the output, then return nothing."
         if returned.is_output:
             way_out = "What it has written is the result: return nothing."
-        yield Finding(returned.node, reason, way_out, callback, fixable=returned.is_fixable)
+        yield Finding(returned.node, reason, way_out, callback, is_rewritten=returned.is_fixable)
