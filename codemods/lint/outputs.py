@@ -12,6 +12,7 @@ from codemods.returns import is_generator
 
 # What one asks an output for, which writes nothing.
 _ASKED: Final = frozenset({"shape", "dtype", "ndim", "size", "nbytes", "itemsize", "strides"})
+_READS_NAMES: Final = frozenset({"exec", "eval", "locals", "vars"})
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
@@ -89,7 +90,7 @@ def _unpacked(callback: Callback, out: str) -> list[str]:
 
 def may_stay_unwritten(callback: Callback) -> bool:
     """Whether an output may hold something without being written, or nobody may look at it."""
-    if is_generator(callback.function):
+    if is_generator(callback.function) or _runs_text(callback):
         return True
     for call, _ in callback.calls:
         if not call.is_complete or "input_output_aliases" in call.options:
@@ -98,3 +99,9 @@ def may_stay_unwritten(callback: Callback) -> bool:
             return True  # of no elements, perhaps
     with_effects = all("has_side_effect" in call.options for call, _ in callback.calls)
     return with_effects and not any(o.is_written_in(callback.function) for o in outputs(callback))
+
+
+def _runs_text(callback: Callback) -> bool:
+    """Whether a callback runs code that is text, which may do anything with its names."""
+    calls = (node.func for node in ast.walk(callback.function) if isinstance(node, ast.Call))
+    return any(isinstance(each, ast.Name) and each.id in _READS_NAMES for each in calls)

@@ -14,13 +14,14 @@ _LEAVING: Final = frozenset({"sys.exit", "os._exit", "os.abort", "typing.assert_
 Does = Callable[[ast.AST], bool]
 
 
-def unwritten(function: ast.FunctionDef, writes: Does, module: Module) -> list[ast.AST]:
+def unwritten(function: ast.FunctionDef, writes: Does, module: Module, stages: Does) -> list[ast.AST]:
     """Where a function may be left without having written: its `return`s, and itself for its end.
 
     `writes` tells whether a statement or expression, nested ones included, may be the write. One inside a
-    loop counts for the loop, which may well run.
+    loop counts for the loop, which may well run. `stages` tells whether a condition asks for the stage of the
+    execution: there is nothing to write but in one of them.
     """
-    walk = _Walk(writes, module)
+    walk = _Walk(writes, module, stages)
     if walk.block(function.body, reached=True):
         walk.found.append(function)
     return walk.found
@@ -29,8 +30,8 @@ def unwritten(function: ast.FunctionDef, writes: Does, module: Module) -> list[a
 class _Walk:
     """Follows control; `reached` says whether a place is reached with nothing written."""
 
-    def __init__(self, writes: Does, module: Module) -> None:
-        self._writes, self._module = writes, module
+    def __init__(self, writes: Does, module: Module, stages: Does) -> None:
+        self._writes, self._module, self._stages = writes, module, stages
         self.found: list[ast.AST] = []
 
     def block(self, statements: list[ast.stmt], *, reached: bool) -> bool:
@@ -63,8 +64,7 @@ class _Walk:
             case ast.If(test=test):
                 if self._writes(test):
                     return False
-                taken = self.block(node.body, reached=True)
-                return self.block(node.orelse, reached=True) or taken
+                return self._if(node)
             case ast.With(items=items) | ast.AsyncWith(items=items):
                 return not any(map(self._writes, items)) and self.block(node.body, reached=True)
             case ast.Try() | ast.TryStar():
@@ -74,6 +74,19 @@ class _Walk:
         if isinstance(node, _LOOPS):
             return self._loop(node)
         return not self._writes(node)
+
+    def _if(self, node: ast.If) -> bool:
+        known = len(self.found)
+        taken = self.block(node.body, reached=True)
+        middle = len(self.found)
+        other = self.block(node.orelse, reached=True)
+        if not self._stages(node.test):
+            return taken or other
+        body_leaves, orelse_leaves = middle > known, len(self.found) > middle
+        del self.found[known:]  # where there is nothing to write
+        if body_leaves or orelse_leaves:
+            return other if body_leaves else taken
+        return taken and other
 
     def _never_returns(self, call: ast.Call) -> bool:
         """Whether a call leaves the process, or is one of a function whose last statement is a `raise`."""

@@ -103,6 +103,12 @@ _FLAGGED: dict[str, dict[str, str]] = {
             def cb(ctx, out, x):
                 assert out.shape == (3,)
         """,
+        "never writes, at the one stage that it asks for": """
+            def cb(ctx, out, x):
+                if ctx.stage != bufcb.ExecutionStage.EXECUTE:
+                    return
+                np.asarray(x)
+        """,
         "leaves one of two outputs out": """
             def cb(ctx, out, x):
                 out[0][...] = np.asarray(x)
@@ -839,6 +845,25 @@ _NEAR_MISSES: dict[str, dict[str, str]] = {
                 b[...] = -np.asarray(x)
 
             y = bufcb.buffer_callback(cb, (S, S))(x)
+        """,
+        "leaves at other stages of the execution": """
+            def cb(ctx, out, x):
+                if ctx.stage != theirs.ExecutionStage.EXECUTE:
+                    return
+                np.asarray(out)[...] = np.asarray(x)
+
+            y = theirs.buffer_callback(cb, S)(x)
+        """,
+        "writes at one stage of the execution": """
+            def cb(ctx, out, x):
+                if ctx.stage == theirs.ExecutionStage.EXECUTE:
+                    np.asarray(out)[...] = np.asarray(x)
+
+            y = theirs.buffer_callback(cb, S)(x)
+        """,
+        "writes in code that is text": """
+            def cb(ctx, out, x):
+                exec("out[...] = np.asarray(x)", globals(), locals())
         """,
         "writes in a loop over the outputs": """
             def cb(ctx, out, x):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from codemods.lint.callbacks import Callback
 from codemods.lint.outputs import Output, may_stay_unwritten, outputs
@@ -27,9 +27,15 @@ def _of(callback: Callback, output: Output) -> Iterator[Finding]:
         if not output.is_written_in(function.body) and not returned:
             yield _finding(function, output, callback)
         return
-    for leaving in unwritten(function, output.is_written_in, callback.module):
+    for leaving in unwritten(function, output.is_written_in, callback.module, _asks_for_stage(callback)):
         if id(leaving) not in returned:
             yield _finding(leaving, output, callback)
+
+
+def _asks_for_stage(callback: Callback) -> Callable[[ast.AST], bool]:
+    """Whether a condition looks at the context, which tells at what stage of an execution it is called."""
+    context = callback.context.arg if callback.context is not None else None
+    return lambda test: any(isinstance(n, ast.Name) and n.id == context for n in ast.walk(test))
 
 
 def _finding(node: ast.AST, output: Output, callback: Callback) -> Finding:
