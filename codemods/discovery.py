@@ -217,8 +217,7 @@ def read_file(path: str) -> bytes | None:
     """The content of a file; None where `path` is no regular file, or is not there to be seen.
 
     Raises:
-      OSError: it cannot be looked at or read.
-      MemoryError: it is too large.
+      OSError: it cannot be looked at or read, or is too large.
     """
     try:
         mode = os.stat(path).st_mode
@@ -229,7 +228,7 @@ def read_file(path: str) -> bytes | None:
     with open(path, "rb") as file:
         data = file.read(_LARGEST_RULES + 1)
     if len(data) > _LARGEST_RULES:
-        raise MemoryError
+        raise OSError(errno.EFBIG, f"it is larger than {_LARGEST_RULES // 1_000_000} MB")
     return data
 
 

@@ -169,23 +169,23 @@ def _inputs(ctx: click.Context, parameter: click.Parameter, given: tuple[Path | 
         raise click.UsageError("- is the only PATH, and takes neither --files-from nor --shard.", ctx)
     paths = (name or UNNAMED,)
     _apply_settings(ctx, paths)
-    return Inputs(paths, code=_read("-"))
+    return Inputs(paths, code=_read(None, as_code=True))
 
 
 def _listed(file: str | None) -> list[Path]:
     from codemods.inputs import read_list
 
-    return [] if file is None else read_list(_read(file))
+    return [] if file is None else read_list(_read(file if file != _STANDARD_INPUT else None))
 
 
-def _read(file: str) -> bytes:
-    """The content of `file`, or standard input's for `-`."""
-    from codemods.inputs import read_standard_input
+def _read(file: str | None, *, as_code: bool = False) -> bytes:
+    """The content of `file`, or standard input's for None."""
+    from codemods.inputs import read_code, read_paths
 
     try:
-        return read_standard_input() if file == _STANDARD_INPUT else Path(file).read_bytes()
+        return read_code() if as_code else read_paths(file)
     except OSError as error:
-        shown = "standard input" if file == _STANDARD_INPUT else file
+        shown = "standard input" if file is None else file
         raise Failure(f"{shown} cannot be read: {error.strerror or error}") from None
 
 
@@ -289,7 +289,7 @@ def input_options(function: Function) -> Function:
         option(
             "--stdin-filename",
             metavar="NAME",
-            type=click.Path(path_type=Path, readable=False),
+            type=click.Path(path_type=Path, readable=False, dir_okay=False),
             callback=_noted,
             help="The name of the code on standard input, which - as PATH asks for. Its settings and its "
             "project are those of a file of that name.",

@@ -40,6 +40,17 @@ def understood(line: str) -> tuple[str, dict[str, str], str]:
     return match[1], properties, data
 
 
+def test_nothing_in_a_line_commands_a_terminal():
+    names = ["\x1b]0;title\x07.py", "\x9b31m.py", "right\u202eto left.py"]
+    lines = lines_of(*(file(name, error=f"{name}:3: \x1b[2J cannot be parsed") for name in names))
+    assert all(line.isprintable() for line in lines)
+    assert [understood(line)[1]["file"] for line in lines] == [
+        "\\x1b]0;title\\x07.py",
+        "\\x9b31m.py",
+        "right\\u202eto left.py",
+    ]
+
+
 @pytest.mark.parametrize(
     ("site", "line"),
     [
@@ -118,8 +129,9 @@ def test_nothing_in_a_name_or_a_text_is_taken_for_syntax(name: str, reason: str)
     (line,) = lines_of(file(path, sites=(refused,)))
     command, properties, data = understood(line)
     assert command == "warning"
-    assert properties["file"] == path
-    assert data.endswith(f"({reason})")
+    # The line separator alone is none of GitHub's, and a terminal would obey it.
+    assert properties["file"] == path.replace("\u2028", "\\u2028")
+    assert data.endswith(f"({reason})".replace("\u2028", "\\u2028"))
 
 
 @pytest.mark.parametrize(("arguments", "status"), [((), 0), (("--check",), 1), (("--write",), 0)])

@@ -214,11 +214,38 @@ def test_lint_takes_standard_input():
         (["-", "--files-from", "list"], "- is the only PATH"),
         (["a.py", "--stdin-filename", "b.py"], "--stdin-filename needs - as the only PATH"),
         (["--stdin-filename", "b.py"], "Missing argument 'PATH...'"),
+        (["-", "--stdin-filename", "/"], "File '/' is a directory."),
     ],
 )
 def test_what_does_not_go_with_standard_input(arguments, message):
     result = invoke(*arguments, code=BEFORE)
     assert result.exit_code == 2 and message in result.stderr
+
+
+@pytest.mark.parametrize("command", [cli.migrate, cli.lint])
+def test_standard_input_without_end_is_not_read_to_the_end(command, monkeypatch):
+    monkeypatch.setattr("codemods.inputs.LARGEST_NOTEBOOK", 1_000_000)
+    result = invoke("-", code=b"#" * 1_000_000, command=command)
+    assert result.exit_code == 0
+    result = invoke("-", code=b"#" * 1_000_001, command=command)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "standard input cannot be read: it is larger than 1 MB" in result.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no file without an end")
+def test_a_list_without_end_is_not_read_to_the_end(monkeypatch):
+    monkeypatch.setattr("codemods.inputs._LARGEST_LIST", 1_000_000)
+    result = invoke("--files-from", "/dev/zero")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "/dev/zero cannot be read: it is larger than 1 MB" in result.stderr
+    assert "standard input cannot be read" in invoke("--files-from", "-", code=b"a.py\n" * 300_000).stderr
+
+
+def test_settings_that_are_too_large_name_the_limit():
+    write("pyproject.toml", b"#" * 10_000_001)
+    result = invoke("a.py")
+    assert result.exit_code == 2
+    assert "pyproject.toml: cannot be read: it is larger than 10 MB" in result.stderr
 
 
 def test_a_file_may_be_called_dash():
