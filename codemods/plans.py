@@ -143,12 +143,19 @@ class HostCall:
       operands: its positional arguments: the index of one of the callback's own, or the text of a constant.
       keywords: its keyword arguments, with the texts of their constants.
       has_cast: whether the result may be cast to another dtype.
+      unknown: the indices of the callback's arguments that have no known derivative, and may need one.
     """
 
     origin: str
     operands: tuple[int | str, ...]
     keywords: tuple[tuple[str, str], ...] = ()
     has_cast: bool = False
+    unknown: tuple[int, ...] = ()
+
+    @property
+    def arguments(self) -> list[int]:
+        """The indices of those of the callback's arguments that it takes."""
+        return [operand for operand in self.operands if isinstance(operand, int)]
 
 
 Rule = Literal["raise", "zeros", "finite-difference", "known", "integer", "reused"]

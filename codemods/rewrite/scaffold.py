@@ -59,6 +59,7 @@ class _Scaffold:
         self.primals = [p for p in plan.parameters if not p.is_static]
         self.is_star = len(self.primals) == 1 and self.primals[0].is_starred
         self.own = [p for p in plan.parameters if p.is_given]
+        self.unknown = [self.own[index].name for index in plan.host.unknown] if plan.host else []
         self.taken = {p.name for p in plan.parameters} | {plan.name, *plan.rules}
         wanted = ("residuals", "cotangent", "primals", "tangents", "result", "tangent", "pullback", "spec")
         self.names = {name: self._fresh(name) for name in wanted}
@@ -80,16 +81,20 @@ class _Scaffold:
         if self.plan.mode == "jvp":
             (rule,) = self.plan.rules
             inner = [*self.static, self.names["primals"], self.names["tangents"]]
-            header = [f"@{self.plan.name}.defjvp", f"def {rule}({', '.join(inner)}):"]
+            sets = f"{self.plan.name}.defjvp"
+            if self.unknown:
+                sets = f"{self.spell('functools.partial')}({sets}, symbolic_zeros=True)"
+            header = [f"@{sets}", f"def {rule}({', '.join(inner)}):"]
             return [function, self._function(header, self._forward_rule())]
         forward, backward = self.plan.rules
         inner = [*self.static, self.names["residuals"], self.names["cotangent"]]
         rule_lines, keeps_result = self._backward_rule()
+        rules = [forward, backward, *(["symbolic_zeros=True"] if self.unknown else [])]
         return [
             function,
             self._function([f"def {forward}({signature}):"], self._forward(keeps_result)),
             self._function([f"def {backward}({', '.join(inner)}):"], rule_lines),
-            f"{self.plan.name}.defvjp({forward}, {backward})\n",
+            f"{self.plan.name}.defvjp({', '.join(rules)})\n",
         ]
 
     def _function(self, header: Sequence[str], body: Iterable[str]) -> str:
@@ -102,11 +107,33 @@ class _Scaffold:
 
     def _forward(self, keeps_result: bool) -> list[str]:
         call = self._call(*_starred(self.primals))
+        lines = []
+        if self.unknown:
+            lines = [*self._asked([f"{name}.perturbed" for name in self.unknown]), *self._values()]
         if keeps_result:
             result = self.names["result"]
-            return [f"{result} = {call}", f"return {result}, {_tuple([*_starred(self.primals), result])}"]
+            residuals = _tuple([*_starred(self.primals), result])
+            return [*lines, f"{result} = {call}", f"return {result}, {residuals}"]
         residuals = self.primals[0].name if self.is_star else _tuple(_starred(self.primals))
-        return [f"return {call}, {residuals}"]
+        return [*lines, f"return {call}, {residuals}"]
+
+    def _asked(self, conditions: Sequence[str]) -> list[str]:
+        """The statement that raises if an argument without a known derivative is differentiated."""
+        assert self.plan.host is not None
+        origin, names = self.plan.host.origin, " or ".join(self.unknown)
+        first = f"{self.plan.rules[0]}: the derivative of {origin} in {names} is not known."
+        error = self._error(first, self.root, self.room - len(self.unit))
+        return [f"if {' or '.join(conditions)}:", *(f"{self.unit}{line}" for line in error)]
+
+    def _values(self) -> Iterator[str]:
+        """The statements that take the arguments out of what says whether they are differentiated."""
+        arrays = [p.name for p in self.primals if p in [self.own[i] for i in self._arguments()]]
+        yield f"{', '.join(arrays)} = {', '.join(f'{name}.value' for name in arrays)}"
+        for name in [p.name for p in self.primals if p.name not in arrays]:
+            yield f"{name} = {self.spell('jax.tree')}.map(lambda leaf: leaf.value, {name})"
+
+    def _arguments(self) -> list[int]:
+        return self.plan.host.arguments if self.plan.host else []
 
     def _backward_rule(self) -> tuple[list[str], bool]:
         """The lines of the rule, and whether it needs the result."""
@@ -198,7 +225,7 @@ class _Scaffold:
         host = self.plan.host
         assert host is not None
         if isinstance(slopes := DERIVATIVES[host.origin], Slopes):
-            return [called, *self._of_slopes_forward(host, slopes)]
+            return self._of_slopes_forward(host, slopes, called)
         tangent = self.names["tangent"]
         function = self._twin(host, "result")
         pushed = f"_, {tangent} = {self.spell('jax.jvp')}({function}, {primals}, {self.names['tangents']})"
@@ -206,15 +233,22 @@ class _Scaffold:
             return [called, pushed, f"return {result}, {tangent}"]
         return [pushed, f"return {self._call(f'*{primals}')}, {tangent}"]
 
-    def _of_slopes_forward(self, host: HostCall, known: Slopes) -> list[str]:
+    def _of_slopes_forward(self, host: HostCall, known: Slopes, called: str) -> list[str]:
         result = self.names["result"]
         lines, slopes = self._slopes(host, known, result)
         tangents = {p.name: self._fresh(f"{p.name}_tangent") for p in self.primals}
         used = [p.name if p.name in "".join(lines) else "_" for p in self.primals]
-        moved = [tangents[p.name] if p in [self.own[i] for i in slopes] else "_" for p in self.primals]
-        lines.insert(0, f"{_target(moved)} = {self.names['tangents']}")
+        wanted = [*self.unknown, *(self.own[i].name for i in slopes)]
+        moved = [tangents[p.name] if p.name in wanted else "_" for p in self.primals]
+        unpacked = [f"{_target(moved)} = {self.names['tangents']}"]
         if set(used) != {"_"}:
-            lines.insert(0, f"{_target(used)} = {self.names['primals']}")
+            unpacked.insert(0, f"{_target(used)} = {self.names['primals']}")
+        if self.unknown:
+            zero = f"{self.spell('jax.custom_derivatives')}.SymbolicZero"
+            asked = self._asked([f"not isinstance({tangents[name]}, {zero})" for name in self.unknown])
+            lines = [*unpacked, *asked, called, *lines]
+        else:
+            lines = [called, *unpacked, *lines]
         terms = " + ".join(f"{slope} * {tangents[self.own[i].name]}" for i, slope in slopes.items())
         if [self.plan.keeps_dtype] != list(slopes):
             terms = f"({terms}).astype({result}.dtype)"
@@ -257,10 +291,11 @@ class _Scaffold:
         def named(call: re.Match[str]) -> str:
             function = self.spell(call[1])
             self.taken.add(function.partition(".")[0])
-            text = self.runtime.call_host(function, spec, call[2].format(*operands), method)
+            given = ", ".join(self._given_to_host(call, host, spec))
+            text = self.runtime.call_host(function, spec, given, method)
             if text not in values:
                 values[text] = self._fresh(call[1].rpartition(".")[2])
-                lines.append(f"{values[text]} = {text}")
+                lines.extend(self._assigned(values[text], text))
             return values[text]
 
         slopes: dict[int, str] = {}
@@ -281,6 +316,24 @@ class _Scaffold:
             lines.insert(0, f"{spec} = {struct}({like}.shape, {like}.dtype)")
         return lines, slopes
 
+    def _given_to_host(self, call: re.Match[str], host: HostCall, spec: str) -> Iterator[str]:
+        """The arguments of a call in a slope, those that may have another dtype cast to the result's."""
+        operands = self._operands(host)
+        for text in call[2].split(", "):
+            used = [host.operands[int(index)] for index in re.findall(r"\{(\d)\}", text)]
+            is_constant = all(isinstance(operand, str) for operand in used)
+            is_cast = is_constant or (host.has_cast and used != [self.plan.keeps_dtype])
+            filled = text.format(*operands)
+            yield f"{self.spell('jax.numpy')}.asarray({filled}, {spec}.dtype)" if is_cast else filled
+
+    def _assigned(self, name: str, call: str) -> list[str]:
+        """The statement that assigns the result of a call, on several lines if it is long."""
+        line = f"{name} = {call}"
+        if len(line) <= self.room:
+            return [line]
+        function, _, given = line.partition("(")
+        return [f"{function}(", f"{self.unit}{given.removesuffix(')')}", ")"]
+
     # Pieces.
 
     def _unpacked(self, what: str) -> str:
@@ -288,12 +341,14 @@ class _Scaffold:
         return f"{names[0] if self.is_star else _target(names)} = {self.names[what]}"
 
     def _raise(self, what: str) -> Iterator[str]:
-        rule, unit = self.plan.rules[-1], self.unit
-        first = _escaped(f"{rule}: fill in the {what}, then delete this line.")
-        second = _escaped(self.root)
-        error = "raise NotImplementedError("
-        yield error
-        if len(f'{unit}"{first} {second}"') <= self.room or not second:
+        first = f"{self.plan.rules[-1]}: fill in the {what}, then delete this line."
+        return self._error(first, self.root, self.room)
+
+    def _error(self, first: str, second: str, room: int) -> Iterator[str]:
+        """The statement that raises an error of two sentences."""
+        unit, first, second = self.unit, _escaped(first), _escaped(second)
+        yield "raise NotImplementedError("
+        if len(f'{unit}"{first} {second}"') <= room or not second:
             yield f'{unit}"{f"{first} {second}".strip()}"'
         else:
             yield f'{unit}"{first} "'

@@ -186,7 +186,9 @@ class Scaffolds:
             dataclasses.replace(parameter, is_differentiated=index in draft.differentiated)
             for index, parameter in enumerate(draft.signature.own)
         )
-        rule, host = rule_of(draft.plans, self.resolved, self.module, self.context.options.vjp)
+        rule, host = rule_of(
+            draft.plans, self.resolved, self.module, self.context.options.vjp, takes_all=forward
+        )
         spec = structure(site.spec, self.module)
         return ScaffoldPlan(
             tuple(plan.site for plan in draft.plans if isinstance(plan.site, CallSite)),

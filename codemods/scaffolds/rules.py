@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 from collections.abc import Mapping, Sequence
 
 from codemods.model import Status, Vjp
@@ -17,15 +18,26 @@ from codemods.specs import structure
 
 
 def rule_of(
-    plans: Sequence[SitePlan], resolved: Mapping[Site, Resolved], module: Module, chosen: Vjp
+    plans: Sequence[SitePlan],
+    resolved: Mapping[Site, Resolved],
+    module: Module,
+    chosen: Vjp,
+    *,
+    takes_all: bool,
 ) -> tuple[Rule, HostCall | None]:
-    """The rule for call sites that share it; with the host's function, if that has a known derivative."""
+    """The rule for call sites that share it; with the host's function, if that has a known derivative.
+
+    `takes_all` says that a rule must give what every argument adds to the result's tangent.
+    """
     sites = [plan.site for plan in plans if isinstance(plan.site, CallSite)]
     if is_integer(sites[0].spec, module):
         return "integer", None
     host = _host_call(plans[0], sites[0], resolved.get(sites[0]), module)
-    if host is not None and all(_is_usable(host, site, module) for site in sites):
-        return "known", host
+    if host is not None and all(structure(s.spec, module).kind in ("leaf", "unknown") for s in sites):
+        unknown = {index for site in sites for index in _unknown(host, site, module)}
+        is_enough = not (takes_all and unknown) or len(_given(sites[0])) == len(host.arguments)
+        if _has_slope(host) and is_enough:
+            return "known", dataclasses.replace(host, unknown=tuple(sorted(unknown)))
     return ("raise" if chosen == "known" else chosen), None
 
 
@@ -38,18 +50,22 @@ def _host_call(plan: SitePlan, site: CallSite, resolved: Resolved | None, module
     return known.of_body(site, resolved, module if resolved.home is None else resolved.home.module)
 
 
-def _is_usable(host: HostCall, site: CallSite, module: Module) -> bool:
-    """Whether all that may be differentiated has a derivative, and the result is one array."""
-    if structure(site.spec, module).kind not in ("leaf", "unknown"):
-        return False
-    derivative = DERIVATIVES[host.origin]
-    if not isinstance(derivative, Slopes):
-        return True
-    nodes = _given(site)
-    return all(
-        slope is not None or isinstance(operand, str) or has_no_derivative(nodes[operand], module)
-        for slope, operand in zip(derivative.texts, host.operands, strict=True)
+def _has_slope(host: HostCall) -> bool:
+    """Whether the derivative in one of the arguments is known."""
+    return not isinstance(known := DERIVATIVES[host.origin], Slopes) or any(
+        isinstance(operand, int) and slope is not None
+        for operand, slope in zip(host.operands, known.texts, strict=True)
     )
+
+
+def _unknown(host: HostCall, site: CallSite, module: Module) -> list[int]:
+    """The arguments that may be differentiated, and have no known derivative."""
+    known = DERIVATIVES[host.origin]
+    if not isinstance(known, Slopes):
+        return []
+    nodes = _given(site)
+    operands = [o for o, slope in zip(host.operands, known.texts, strict=True) if slope is None]
+    return [o for o in operands if isinstance(o, int) and not has_no_derivative(nodes[o], module)]
 
 
 def same_dtype(site: CallSite, module: Module) -> int | None:

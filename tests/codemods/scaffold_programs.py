@@ -787,6 +787,91 @@ def gradients():
 
 ARGUMENTS = (jnp.array([[0.8, 3.0]]),)
 """,
+    "argument without a known derivative": """
+ORDERS = (0.5, 2.0)
+
+def _bessel(order, z):
+    return scipy.special.jv(order, z)
+
+def on_host(order, z):
+    return jax.pure_callback(_bessel, jax.ShapeDtypeStruct(z.shape, z.dtype), order, z)
+
+def loss(z):
+    return jnp.sum(jax.jit(on_host)(jnp.array(ORDERS), z) ** 2)
+
+def gradients():
+    return jax.grad(loss)(*ARGUMENTS)
+
+ARGUMENTS = (jnp.array([0.8, 3.0]),)
+""",
+    "argument without a known derivative in both modes": """
+ORDERS = (0.5, 2.0)
+
+def _bessel(order, z):
+    return scipy.special.kv(order, z)
+
+def on_host(order, z):
+    return jax.pure_callback(_bessel, jax.ShapeDtypeStruct(z.shape, z.dtype), order, z)
+
+def loss(z):
+    return jnp.sum(jax.jit(on_host)(jnp.array(ORDERS), z) ** 2)
+
+def gradients():
+    forward, backward = jax.jacfwd(loss)(*ARGUMENTS), jax.grad(loss)(*ARGUMENTS)
+    assert jnp.allclose(forward, backward)
+    return backward
+
+ARGUMENTS = (jnp.array([0.8, 3.0]),)
+""",
+    "argument without a known derivative under vmap": """
+def _bessel(order, z):
+    return scipy.special.iv(order, z)
+
+def on_host(order, z):
+    spec = jax.ShapeDtypeStruct(z.shape, z.dtype)
+    return jax.pure_callback(_bessel, spec, order, z, vmap_method="expand_dims")
+
+def loss(z):
+    return jnp.sum(jax.vmap(on_host)(jnp.array([[0.5], [2.0]]), z) ** 2)
+
+def gradients():
+    return jax.grad(loss)(*ARGUMENTS)
+
+ARGUMENTS = (jnp.array([[0.8, 3.0], [0.2, 1.0]]),)
+""",
+    "argument without a known derivative in a scan": """
+def _bessel(order, z, unused):
+    return scipy.special.jv(order, np.asarray(z)).astype(z.dtype)
+
+def loss(z):
+    def step(carry, order):
+        spec = jax.ShapeDtypeStruct(z.shape, z.dtype)
+        value, count = carry
+        value = jax.pure_callback(_bessel, spec, order, value, {"count": count}) + value
+        return (value, count + 1), None
+    (value, _), _ = jax.lax.scan(step, (z, 0), jnp.array([0.5, 1.0]))
+    return jnp.sum(value ** 2)
+
+def gradients():
+    return jax.grad(loss)(*ARGUMENTS)
+
+ARGUMENTS = (jnp.array([0.8, 3.0]),)
+""",
+    "argument without a known derivative and a static one": """
+def _bessel(order, z):
+    return scipy.special.jv(order, z)
+
+def loss(z):
+    for n in (1, 2):
+        z = z[:n]
+        z = jax.pure_callback(_bessel, jax.ShapeDtypeStruct((n,), z.dtype), jnp.ones(n), z)
+    return jnp.sum(z)
+
+def gradients():
+    return jax.grad(loss)(*ARGUMENTS)
+
+ARGUMENTS = (jnp.array([0.8, 3.0]),)
+""",
     "two slopes and broadcasting": """
 def _beta(a, b):
     return scipy.special.beta(a, b)

@@ -9,10 +9,12 @@ import runpy
 from pathlib import Path
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pyflakes.api
 import pyflakes.reporter
 import pytest
+import scipy.special
 
 from codemods import engine
 from codemods.model import FileResult, Gradient, Options
@@ -444,3 +446,86 @@ def test_a_notebook_gets_its_derivative_in_the_cell_of_the_callback(tmp_path):
     after = ["".join(cell["source"]) for cell in json.loads(result.after)["cells"]]
     assert [index for index, cell in enumerate(after) if "_host_call.defvjp(" in cell] == [1]
     assert "Gradients reach it from jax.grad (model.ipynb, cell 4)." in after[1]
+
+
+ORDER = """\
+import jax
+import jax.numpy as jnp
+import scipy.special
+
+
+def _bessel(order, z):
+    return scipy.special.jv(order, z)
+
+
+def loss(order, z):
+    return jnp.sum(jax.pure_callback(_bessel, jax.ShapeDtypeStruct(z.shape, z.dtype), order, z))
+
+
+"""
+
+
+@pytest.mark.parametrize("transform", ["grad", "jacfwd"])
+def test_an_argument_without_a_known_derivative_raises_only_where_it_is_differentiated(transform, tmp_path):
+    text = f"{ORDER}def gradient(argument, *given):\n    return jax.{transform}(loss, argument)(*given)\n"
+    result = migrate(text, tmp_path)
+    assert codes(result) == ["BC304"]
+    gradient = run(result.after.decode(), "gradient")
+    z = jnp.array([0.8, 3.0])
+    for order in (2, 2.0, np.float32(2), np.int32(2), jnp.array([2, 2]), jnp.array([2.0, 2.0])):
+        np.testing.assert_allclose(gradient(1, order, z), scipy.special.jvp(2, z), rtol=1e-5)
+        np.testing.assert_allclose(jax.jit(gradient, static_argnums=0)(1, order, z), gradient(1, order, z))
+    rule = {"grad": "_bessel_fwd", "jacfwd": "_bessel_jvp"}[transform]
+    for argument in (0, (0, 1)):
+        with pytest.raises(NotImplementedError) as error:
+            gradient(argument, jnp.array([2.0, 2.0]), z)
+        assert str(error.value) == (
+            f"{rule}: the derivative of scipy.special.jv in order is not known. "
+            f"Gradients reach it from jax.{transform} (program.py:{result.after.decode().count(chr(10))})."
+        )
+
+
+def test_an_integer_argument_is_differentiated_nowhere(tmp_path):
+    result = migrate(f"{ORDER}gradient = jax.grad(loss, argnums=(0, 1), allow_int=True)\n", tmp_path)
+    gradient = run(result.after.decode(), "gradient")
+    order, z = gradient(jnp.array([2, 3]), jnp.array([0.8, 3.0]))
+    assert order.dtype == jax.dtypes.float0
+    np.testing.assert_allclose(z, scipy.special.jvp([2, 3], [0.8, 3.0]), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("order", "asks"), [("2", False), ("jnp.arange(2, dtype=int)", False), ("order", True)]
+)
+def test_a_rule_asks_nothing_where_an_argument_surely_has_no_derivative(order, asks, tmp_path):
+    text = ORDER.replace("z.dtype), order, z", f"z.dtype), {order}, z")
+    after = migrate(f"{text}gradient = jax.grad(loss, argnums=1)\n", tmp_path).after.decode()
+    assert "scipy.special.jvp" in after
+    assert ("symbolic_zeros" in after) == asks
+
+
+def test_a_call_none_of_whose_arguments_has_a_known_derivative_has_none(tmp_path):
+    text = ORDER.replace("jv(order, z)", "jv(z, 2.0)")
+    result = migrate(f"{text}gradient = jax.grad(loss, argnums=1)\n", tmp_path)
+    assert codes(result) == ["BC303"]
+
+
+def test_what_is_not_the_hosts_is_no_part_of_a_tangent(tmp_path):
+    text = ORDER
+    for call in ("_bessel(order, z)", "loss(order, z)", "z.dtype), order, z)"):
+        text = text.replace(call, f"{call.removesuffix(')')}, more)")
+    assert codes(migrate(f"{text}gradient = jax.grad(loss, argnums=1)\n", tmp_path)) == ["BC304"]
+    assert codes(migrate(f"{text}gradient = jax.jacfwd(loss, argnums=1)\n", tmp_path)) == ["BC303"]
+
+
+def test_a_call_of_the_host_gives_the_dtype_of_the_result(tmp_path):
+    """A constant is no array that decides on it, and neither is an argument that is cast."""
+    text = ORDER.replace("jv(order, z)", "jv(order, z).astype(z.dtype)")
+    constant = ORDER.replace("jv(order, z)", "jv(2, z)")
+    with jax.enable_x64(True):
+        z = jnp.array([0.8, 3.0], jnp.float32)
+        for program in (text, constant):
+            after = migrate(f"{program}gradient = jax.grad(loss, argnums=1)\n", tmp_path).after.decode()
+            for order in (2, jnp.array([2, 2]), jnp.array([2.0, 2.0])):
+                found = run(after, "gradient")(order, z)
+                assert found.dtype == jnp.float32
+                np.testing.assert_allclose(found, scipy.special.jvp(2, z), rtol=1e-5)
