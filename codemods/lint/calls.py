@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Final, Literal
 
 from codemods.names import BindingKind, Module
+from codemods.reaching import reaching
 
 Library = Literal["bufcb", "jax"]
 
@@ -46,10 +47,20 @@ def find(module: Module) -> list[BufferCall]:
     found = []
     for node in module.parents:
         if isinstance(node, ast.Call):
-            libraries = {ORIGINS.get(origin) for origin in module.origins(node.func)}
+            libraries = {ORIGINS.get(origin) for origin in _origins(node.func, module)}
             if len(libraries) == 1 and (library := libraries.pop()) is not None:
                 found += _sorted_out(node, library, module)
     return sorted(found, key=lambda each: (each.call.lineno, each.call.col_offset))
+
+
+def _origins(function: ast.expr, module: Module) -> frozenset[str]:
+    """The dotted names that a function may have, also through a variable that is assigned it."""
+    if isinstance(function, ast.Name):
+        found = reaching(function, module)
+        value = found[0].value if len(found) == 1 else None
+        if value is not None and found[0].kind is BindingKind.ASSIGNMENT:
+            return module.origins(value)
+    return module.origins(function)
 
 
 def _sorted_out(call: ast.Call, library: Library, module: Module) -> list[BufferCall]:

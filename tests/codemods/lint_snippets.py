@@ -231,6 +231,14 @@ _FLAGGED: dict[str, dict[str, str]] = {
                 CACHE["head"] = x[:2]
                 out[...] = x
         """,
+        "extends a list by views": """
+            LOG = []
+
+            def cb(ctx, out, x):
+                x = np.asarray(x)
+                LOG.extend([x, -x])
+                out[...] = x
+        """,
         "keeps the output": """
             KEPT = []
 
@@ -955,6 +963,13 @@ _NEAR_MISSES: dict[str, dict[str, str]] = {
                 x = np.asarray(x)
                 SUMS.append(float(x.sum()))
                 out[...] = x
+        """,
+        "extends a list by numbers": """
+            VALUES = []
+
+            def cb(ctx, out, x):
+                VALUES.extend(np.asarray(x))
+                out[...] = np.asarray(x)
         """,
         "asks for copies": """
             HISTORY = []

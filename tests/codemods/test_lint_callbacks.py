@@ -36,6 +36,12 @@ FORMS = {
             return np.sin(x)  # found
         bufcb.buffer_callback(result_shape_dtypes=S, callback=cb)(x)
     """,
+    "a call by another name": """
+        call = bufcb.buffer_callback
+        def cb(ctx, out, x):
+            return np.sin(x)  # found
+        call(cb, S)(x)
+    """,
     "a nested function": """
         def run(x):
             def cb(ctx, out, x):

@@ -65,7 +65,10 @@ def _kept(node: ast.AST, callback: Callback) -> Iterator[tuple[ast.expr, ast.exp
                     yield keeper, value
         case ast.Call(func=ast.Attribute(value=keeper, attr=method)) if method in _ADDING:
             if _outlives(keeper, callback) and _is_container(keeper, callback):
-                yield from ((keeper, argument) for argument in node.args)
+                # What extends gives its elements, which are no views if it has one dimension.
+                literal = (ast.Tuple, ast.List, ast.Set)
+                given = [a for a in node.args if method != "extend" or isinstance(a, literal)]
+                yield from ((keeper, argument) for argument in given)
 
 
 def _parts(value: ast.expr) -> Iterator[ast.expr]:
