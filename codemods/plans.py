@@ -122,6 +122,7 @@ class Parameter:
       is_differentiated: whether a cotangent is asked of it.
       is_given: whether the callback gets it; the others are read by the callback's expression or the spec.
       is_static: whether it is a Python value, which `nondiff_argnums` leaves alone.
+      may_be_number: whether it may be a Python number where the spec needs an array.
       keyword: the keyword by which the callback gets it.
     """
 
@@ -130,6 +131,7 @@ class Parameter:
     is_differentiated: bool = False
     is_given: bool = True
     is_static: bool = False
+    may_be_number: bool = False
     is_starred: bool = False
     keyword: str | None = None
 

@@ -178,7 +178,7 @@ class Analysis:
         definite = {level.mode for level in seen.levels} - {Mode.UNKNOWN}
         arguments = frozenset(seen.arguments)
         if definite:
-            order = (Mode.REVERSE, Mode.FORWARD, Mode.TRANSPOSE)
+            order = (Mode.REVERSE, Mode.FORWARD, Mode.TRANSPOSE, Mode.TAYLOR)
             first = next(mode for mode in order if mode in definite)
             return Verdict(
                 Gradient.UNPROTECTED, frozenset(definite), self._hops(seen, first, site), arguments

@@ -95,7 +95,7 @@ def _jax() -> Iterator[tuple[str, tuple[Transform, ...]]]:
     yield from _rows("jax", "linearize", _rest(_F))
     yield from _rows("jax", "linear_transpose", _rest(_T))
     yield from _rows("jax", "jvp", _tuple(_F))
-    yield from _rows("jax.experimental.jet", "jet", _tuple(_F))
+    yield from _rows("jax.experimental.jet", "jet", _tuple(Mode.TAYLOR))
     yield from _rows(
         "jax.test_util",
         "check_grads",

@@ -77,7 +77,8 @@ class _Scaffold:
             numbers = _tuple([str(i) for i, p in enumerate(self.plan.parameters) if p.is_static])
             custom = f"{self.spell('functools.partial')}({custom}, nondiff_argnums={numbers})"
         signature = ", ".join(_starred(self.plan.parameters))
-        function = self._function([f"@{custom}", f"def {self.plan.name}({signature}):"], [f"return {call}"])
+        body = [*self._arrays(), f"return {call}"]
+        function = self._function([f"@{custom}", f"def {self.plan.name}({signature}):"], body)
         if self.plan.mode == "jvp":
             (rule,) = self.plan.rules
             inner = [*self.static, self.names["primals"], self.names["tangents"]]
@@ -96,6 +97,12 @@ class _Scaffold:
             self._function([f"def {backward}({', '.join(inner)}):"], rule_lines),
             f"{self.plan.name}.defvjp({', '.join(rules)})\n",
         ]
+
+    def _arrays(self) -> Iterator[str]:
+        """Statements that make arrays of what may be Python numbers, for the spec."""
+        for parameter in self.primals:
+            if parameter.may_be_number:
+                yield f"{parameter.name} = {self._mapped('asarray', parameter.name, parameter.form == 'array')}"
 
     def _function(self, header: Sequence[str], body: Iterable[str]) -> str:
         return "\n".join([*header, *(f"{self.unit}{line}" for line in body)]) + "\n"
@@ -366,8 +373,12 @@ class _Scaffold:
         return self._zero(parameter) if parameter.form == "array" else _none(parameter)
 
     def _zeros_like(self, name: str, is_array: bool) -> str:
-        zeros_like = f"{self.spell('jax.numpy')}.zeros_like"
-        return f"{zeros_like}({name})" if is_array else f"{self.spell('jax.tree')}.map({zeros_like}, {name})"
+        return self._mapped("zeros_like", name, is_array)
+
+    def _mapped(self, function: str, name: str, is_array: bool) -> str:
+        """A call of a function of `jax.numpy` on an array, or on each leaf of a pytree."""
+        called = f"{self.spell('jax.numpy')}.{function}"
+        return f"{called}({name})" if is_array else f"{self.spell('jax.tree')}.map({called}, {name})"
 
     def _returned(self, values: Iterable[str]) -> list[str]:
         """The statement that returns a tuple."""

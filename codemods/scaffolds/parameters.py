@@ -14,7 +14,15 @@ from codemods.gradients import Verdict
 from codemods.names import Module
 from codemods.plans import FunctionPlan, Parameter, SiblingPlan, SitePlan
 from codemods.resolve import Resolved
-from codemods.scaffolds.reads import Read, is_abstract, is_asked_for_shape, is_static
+from codemods.scaffolds.reads import (
+    Read,
+    has_dimensions,
+    is_abstract,
+    is_asked_for_shape,
+    is_static,
+    may_be_number,
+    needs_array,
+)
 from codemods.scaffolds.results import has_no_derivative, is_shaped_like
 from codemods.sites import CallSite
 
@@ -66,7 +74,7 @@ def signature(
     taken = {name for name in names if name} | {read.name for read in others} | _libraries(module)
     of_callback = _parameter_names(resolved)
     arrays = _converted(plan)
-    parameters = []
+    parameters: list[Parameter] = []
     for (key, node), plain in zip(given, names, strict=True):
         other = of_callback.get(key)
         name = plain or FreeNames.choose(_wanted(key, node, other), frozenset(taken))
@@ -74,11 +82,13 @@ def signature(
         inner = node.value if isinstance(node, ast.Starred) else node
         is_shaped = isinstance(inner, ast.Name) and is_shaped_like(site.spec, inner, module)
         is_array = is_shaped or other in arrays or arguments.argument(node, module).form == "array"
+        alike = [read for read, position in shared.items() if position == len(parameters)]
         parameters.append(
             Parameter(
                 name,
                 "array" if is_array and inner is node else "tree",
                 is_differentiated=_is_differentiated(key, verdict) and not has_no_derivative(node, module),
+                may_be_number=_may_be_number(alike, module),
                 is_starred=isinstance(node, ast.Starred),
                 keyword=key if isinstance(key, str) else None,
             )
@@ -98,7 +108,7 @@ def extra(reads: Sequence[Read], module: Module) -> Parameter:
     if all(is_static(read, module) for read in reads):
         return Parameter(name, "tree", is_given=False, is_static=True)
     if all(is_asked_for_shape(read, module) for read in reads):
-        return Parameter(name, "tree", is_given=False)
+        return Parameter(name, "tree", is_given=False, may_be_number=_may_be_number(reads, module))
     raise NoScaffold(f"whether `{name}` is an array cannot be seen")
 
 
@@ -133,6 +143,13 @@ def _named_alike(
         if read.is_late or not is_array:
             return None
     return reads
+
+
+def _may_be_number(reads: Sequence[Read], module: Module) -> bool:
+    """Whether a value may be a Python number, or have such for leaves, and does not do as that."""
+    if any(has_dimensions(read, module) for read in reads):
+        return False
+    return any(needs_array(read, module) and may_be_number(read, module) for read in reads)
 
 
 def _is_differentiated(key: int | str, verdict: Verdict) -> bool:

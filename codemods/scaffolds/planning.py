@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from codemods.gradients import Mode, Verdict
+from codemods.gradients.levels import BEYOND_RULES
 from codemods.groups import Context
 from codemods.hoisting import anchor, scopes_between
 from codemods.model import Gradient, Status
@@ -92,7 +93,7 @@ class Scaffolds:
             plan.status in _MIGRATED
             and isinstance(plan.site, CallSite)
             and verdict.gradient is Gradient.UNPROTECTED
-            and bool(verdict.modes - {Mode.TRANSPOSE})
+            and bool(verdict.modes - BEYOND_RULES)
         )
 
     # Functions of the user's.

@@ -11,6 +11,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Final, Literal
 
+from codemods.arguments import ARRAY_METHODS
 from codemods.gradients.table import NOT_DIFFERENTIATED
 from codemods.names import Binding, BindingKind, Module, Scope, ScopeKind
 from codemods.plans import SitePlan
@@ -97,12 +98,38 @@ def is_abstract(read: Read, module: Module) -> bool:
 
 def is_asked_for_shape(read: Read, module: Module) -> bool:
     """Whether an attribute or a function takes the shape or dtype of a value, and no more."""
+    return _taker(read, module) is not None
+
+
+def needs_array(read: Read, module: Module) -> bool:
+    """Whether a Python number would not do, which has a dtype for JAX's custom functions, and no shape.
+
+    They get one where `jax.grad` was given one. A tracer of it has a shape.
+    """
+    taker = _taker(read, module)
+    is_shape = isinstance(taker, ast.Attribute) and taker.attr != "dtype"
+    return is_shape or (taker is None and _is_leaf_of_spec(read, module))
+
+
+def has_dimensions(read: Read, module: Module) -> bool:
+    """Whether an element of its shape is taken, so that a value surely is no number."""
+    taker = _taker(read, module)
+    if not (isinstance(taker, ast.Attribute) and taker.attr == "shape" and taker.value is read.node):
+        return False
+    match module.parents[taker]:
+        case ast.Subscript(slice=ast.Constant() | ast.UnaryOp()):
+            return True
+    return False
+
+
+def _taker(read: Read, module: Module) -> ast.Attribute | ast.Call | None:
+    """The expression that takes the shape or dtype of a value, and no more."""
     node: ast.AST = read.node
     while node is not read.root:
         parent = module.parents[node]
         match parent:
             case ast.Attribute(attr=attr) if attr in NOT_DIFFERENTIATED:
-                return True
+                return parent
             case ast.Attribute(attr=attr) if attr in _VIEWS:
                 node = parent
             case ast.Subscript(value=value) if value is node:
@@ -110,10 +137,10 @@ def is_asked_for_shape(read: Read, module: Module) -> bool:
             case ast.Call(func=function, args=args) if node in args:
                 names = module.origins(function) or _builtin(function, module)
                 first = {_ABSTRACT.get(name, len(args)) for name in names} or {len(args)}
-                return args.index(node) >= max(first)
+                return parent if args.index(node) >= max(first) else None
             case _:
-                return False
-    return False
+                return None
+    return None
 
 
 def _is_leaf_of_spec(read: Read, module: Module) -> bool:
@@ -143,6 +170,26 @@ def is_static(read: Read, module: Module) -> bool:
     around = (node for node in module.ancestors(read.node) if isinstance(node, ast.Call))
     nearest = next(around, None)
     return nearest is not None and bool(o := module.origins(nearest.func)) and o <= LEAVES
+
+
+def may_be_number(read: Read, module: Module) -> bool:
+    """Whether a value with a shape may be a tracer of a Python number: it is not computed from others."""
+    bindings = read.home.bindings[read.name] if read.home is not None else []
+    return not all(_is_array(binding, module) for binding in bindings)
+
+
+def _is_array(binding: Binding, module: Module) -> bool:
+    match binding.value or binding.node:
+        case ast.BinOp() | ast.UnaryOp() | ast.Compare():
+            return True
+        case ast.Call(func=ast.Attribute(attr=attr) as function) if not module.origins(function):
+            return attr in ARRAY_METHODS
+        case ast.Call(func=function):
+            origins = module.origins(function)
+            return bool(origins) and all(origin.startswith(("jax.", "numpy.")) for origin in origins)
+        case ast.arg(annotation=ast.expr() as annotation):
+            return module.origins(annotation) == {"jax.Array"}
+    return False
 
 
 def is_bound_to_static(read: Read, module: Module) -> bool:

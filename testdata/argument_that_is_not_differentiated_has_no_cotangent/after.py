@@ -11,6 +11,7 @@ def _shift(ctx, out, x, steps):
 
 @jax.custom_vjp
 def _shift_call(x, steps):
+    x = jnp.asarray(x)
     return bufcb.buffer_callback(_shift, jax.ShapeDtypeStruct(x.shape, x.dtype))(x, steps)
 
 
@@ -22,7 +23,7 @@ def _shift_bwd(residuals, cotangent):
     x, steps = residuals
     raise NotImplementedError(
         "_shift_bwd: fill in the cotangent of x, then delete this line. "
-        "Gradients reach it from jax.grad (program.py:38)."
+        "Gradients reach it from jax.grad (program.py:39)."
     )
     return jnp.zeros_like(x), None
 

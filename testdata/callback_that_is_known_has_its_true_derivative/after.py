@@ -11,6 +11,7 @@ def _solve(ctx, out, a, b):
 
 @jax.custom_vjp
 def _solve_call(a, b):
+    b = jnp.asarray(b)
     return bufcb.buffer_callback(_solve, jax.ShapeDtypeStruct(b.shape, b.dtype))(a, b)
 
 

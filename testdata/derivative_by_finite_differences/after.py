@@ -11,6 +11,7 @@ def _smooth(ctx, out, x):
 
 @jax.custom_vjp
 def _smooth_call(x):
+    x = jnp.asarray(x)
     return bufcb.buffer_callback(_smooth, jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
 
 

@@ -13,6 +13,7 @@ def _bessel(ctx, out, z):
 
 @jax.custom_vjp
 def _bessel_call(z):
+    z = jnp.asarray(z)
     return bufcb.buffer_callback(_bessel, jax.ShapeDtypeStruct(z.shape, z.dtype))(z)
 
 

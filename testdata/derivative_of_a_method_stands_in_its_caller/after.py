@@ -15,6 +15,7 @@ class Filter:
     def __call__(self, x):
         @jax.custom_vjp
         def _host_call(x):
+            x = jnp.asarray(x)
             return bufcb.buffer_callback(self._host, jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
 
         def _host_fwd(x):
@@ -24,7 +25,7 @@ class Filter:
             (x,) = residuals
             raise NotImplementedError(
                 "_host_bwd: fill in the cotangent of x, then delete this line. "
-                "Gradients reach it from jax.grad (program.py:37)."
+                "Gradients reach it from jax.grad (program.py:38)."
             )
             return (jnp.zeros_like(x),)
 

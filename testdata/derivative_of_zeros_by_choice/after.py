@@ -11,6 +11,7 @@ def _noise(ctx, out, x):
 
 @jax.custom_vjp
 def _noise_call(x):
+    x = jnp.asarray(x)
     return bufcb.buffer_callback(_noise, jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
 
 

@@ -11,6 +11,7 @@ def _step(ctx, out, state, force):
 
 @jax.custom_vjp
 def _step_call(state, force):
+    state = jnp.asarray(state)
     return bufcb.buffer_callback(
         _step, jax.ShapeDtypeStruct(state.shape, state.dtype)
     )(state, force)
@@ -24,7 +25,7 @@ def _step_bwd(residuals, cotangent):
     state, force = residuals
     raise NotImplementedError(
         "_step_bwd: fill in the cotangents of state and force, then delete this line. "
-        "Gradients reach it from jax.grad (program.py:46)."
+        "Gradients reach it from jax.grad (program.py:47)."
     )
     return jnp.zeros_like(state), jax.tree.map(jnp.zeros_like, force)
 

@@ -12,6 +12,7 @@ def _blend(ctx, out, x, *, weight, other):
 
 @jax.custom_vjp
 def _blend_call(x, weight, other):
+    x = jnp.asarray(x)
     return bufcb.buffer_callback(
         _blend, jax.ShapeDtypeStruct(x.shape, x.dtype)
     )(x, weight=weight, other=other)
@@ -25,7 +26,7 @@ def _blend_bwd(residuals, cotangent):
     x, weight, other = residuals
     raise NotImplementedError(
         "_blend_bwd: fill in the cotangents of x and other, then delete this line. "
-        "Gradients reach it from jax.grad (program.py:40)."
+        "Gradients reach it from jax.grad (program.py:41)."
     )
     return jnp.zeros_like(x), None, jax.tree.map(jnp.zeros_like, other)
 

@@ -11,6 +11,7 @@ def _order(ctx, out, x):
 
 @jax.custom_vjp
 def _order_call(x):
+    x = jnp.asarray(x)
     return bufcb.buffer_callback(_order, jax.ShapeDtypeStruct(x.shape, jnp.int32))(x)
 
 

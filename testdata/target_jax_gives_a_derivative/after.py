@@ -103,6 +103,7 @@ def _bessel(ctx, out, z):
 
 @jax.custom_vjp
 def _bessel_call(z):
+    z = jnp.asarray(z)
     return buffer_callback(_bessel, jax.ShapeDtypeStruct(z.shape, z.dtype))(z)
 
 
