@@ -163,6 +163,21 @@ class HostCall:
 Rule = Literal["raise", "zeros", "finite-difference", "known", "integer", "reused"]
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class HostScaffold:
+    """A function with rules that calls a host function, for a rule that is differentiated in its turn.
+
+    Attributes:
+      origin: the host function's dotted name.
+      name: the function that calls it; that of the scaffold itself where that does the same.
+      rules: the names of its rules; empty for the scaffold itself.
+    """
+
+    origin: str
+    name: str
+    rules: tuple[str, ...]
+
+
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
 class ScaffoldPlan:
     """A function that gives a call its derivative, and the rules of it.
@@ -180,6 +195,7 @@ class ScaffoldPlan:
       anchor: the statement behind which it stands, or in front of which with `above`.
       root: where differentiation comes from; the line is that of the file as it was.
       is_assumed: whether that is but assumed.
+      higher: what its rules call in place of host functions, if they are differentiated in their turn.
     """
 
     sites: tuple[CallSite, ...]
@@ -195,6 +211,7 @@ class ScaffoldPlan:
     above: bool
     root: Hop | None
     is_assumed: bool
+    higher: tuple[HostScaffold, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)

@@ -11,7 +11,7 @@ from typing import Final
 
 from codemods.gradients.frames import OUTSIDE, Extent, Frame, Place, Source, whatever
 from codemods.gradients.interpreter import Interpreter, Reached
-from codemods.gradients.levels import UNSEEN, Mode
+from codemods.gradients.levels import UNSEEN, Mode, by_rules
 from codemods.gradients.modules import Call, top_statement
 from codemods.gradients.reach import Name, Search
 from codemods.gradients.table import Table
@@ -178,11 +178,11 @@ class Analysis:
         definite = {level.mode for level in seen.levels} - {Mode.UNKNOWN}
         arguments = frozenset(seen.arguments)
         if definite:
-            order = (Mode.REVERSE, Mode.FORWARD, Mode.TRANSPOSE, Mode.TAYLOR)
-            first = next(mode for mode in order if mode in definite)
-            return Verdict(
-                Gradient.UNPROTECTED, frozenset(definite), self._hops(seen, first, site), arguments
-            )
+            preferred = (Mode.REVERSE, Mode.FORWARD, Mode.TRANSPOSE, Mode.TAYLOR)
+            first = next(mode for mode in preferred if mode in definite)
+            order = len({level.depth for level in by_rules(seen.levels)})
+            hops = self._hops(seen, first, site)
+            return Verdict(Gradient.UNPROTECTED, frozenset(definite), hops, arguments, order=order)
         if seen.levels or not self.is_complete:
             hops = self._hops(seen, Mode.UNKNOWN, site) if seen.levels else ()
             return Verdict(Gradient.UNKNOWN, frozenset(), hops, arguments)

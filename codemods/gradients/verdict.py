@@ -29,6 +29,7 @@ class Verdict:
       arguments: the arguments of the callback that are differentiated, by index or keyword, and `*` for
         those whose place cannot be seen. Of an unknown site, those that may be.
       assumed: whether the site is unknown, and taken for unprotected.
+      order: how often it is differentiated, as far as that can be seen.
     """
 
     gradient: Gradient
@@ -36,6 +37,7 @@ class Verdict:
     hops: tuple[Hop, ...] = ()
     arguments: frozenset[Key] = frozenset()
     assumed: bool = False
+    order: int = 1
 
     def settled(self) -> Verdict:
         """The verdict that takes what cannot be told for differentiated, in reverse mode."""

@@ -8,15 +8,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from codemods.free_names import FreeNames
-from codemods.plans import HostCall, Parameter, ScaffoldPlan
+from codemods.plans import HostCall, HostScaffold, Parameter, ScaffoldPlan
 from codemods.scaffolds.derivatives import DERIVATIVES, Formula, Slopes, Twin
 
 Spell = Callable[[str], str]
 """Takes a dotted name, and gives what the module calls it."""
 
-_WIDTH: Final = 120
+_WIDTH: Final = 100
 _JAX: Final = re.compile(r"\{jax:([\w.]+)\}")
 _HOST: Final = re.compile(r"\{host:([\w.]+)\}\(([^()]*)\)")
+_SHIFTED: Final = re.compile(r"\(?(-?\d+(?:\.\d+)?)\)? ([-+]) 1")
+_PLACES: Final = {"-": "_below", "+": "_above"}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ def blocks(
 class _Scaffold:
     def __init__(self, plan: ScaffoldPlan, spell: Spell, runtime: Runtime, root: str, layout: Layout) -> None:
         self.plan, self.spell, self.runtime = plan, spell, runtime
-        self.root, self.unit = root, layout.unit
+        self.root, self.layout, self.unit = root, layout, layout.unit
         self.room = _WIDTH - layout.indent - len(layout.unit)
         self.static = [p.name for p in plan.parameters if p.is_static]
         self.primals = [p for p in plan.parameters if not p.is_static]
@@ -77,6 +79,7 @@ class _Scaffold:
             numbers = _tuple([str(i) for i, p in enumerate(self.plan.parameters) if p.is_static])
             custom = f"{self.spell('functools.partial')}({custom}, nondiff_argnums={numbers})"
         signature = ", ".join(_starred(self.plan.parameters))
+        higher = [block for each in self.plan.higher if each.rules for block in self._of_host(each)]
         body = [*self._arrays(), f"return {call}"]
         function = self._function([f"@{custom}", f"def {self.plan.name}({signature}):"], body)
         if self.plan.mode == "jvp":
@@ -86,7 +89,7 @@ class _Scaffold:
             if self.unknown:
                 sets = f"{self.spell('functools.partial')}({sets}, symbolic_zeros=True)"
             header = [f"@{sets}", f"def {rule}({', '.join(inner)}):"]
-            return [function, self._function(header, self._forward_rule())]
+            return [function, self._function(header, self._forward_rule()), *higher]
         forward, backward = self.plan.rules
         inner = [*self.static, self.names["residuals"], self.names["cotangent"]]
         rule_lines, keeps_result = self._backward_rule()
@@ -96,13 +99,46 @@ class _Scaffold:
             self._function([f"def {forward}({signature}):"], self._forward(keeps_result)),
             self._function([f"def {backward}({', '.join(inner)}):"], rule_lines),
             f"{self.plan.name}.defvjp({', '.join(rules)})\n",
+            *higher,
         ]
+
+    def _of_host(self, plan: HostScaffold) -> list[str]:
+        """The scaffold of a host function that a rule calls."""
+        assert self.plan.host is not None
+        parameters = [
+            dataclasses.replace(self.own[operand], form="array", may_be_number=True)
+            if isinstance(operand, int)
+            else Parameter("order", "tree", is_static=True)
+            for operand in self.plan.host.operands
+        ]
+        arrays = [p.name for p in parameters if not p.is_static]
+        operands = tuple(i if isinstance(o, int) else "order" for i, o in enumerate(self.plan.host.operands))
+        inner = dataclasses.replace(
+            self.plan,
+            name=plan.name,
+            rules=plan.rules,
+            parameters=tuple(parameters),
+            host=HostCall(plan.origin, operands),
+            keeps_dtype=len(parameters) - 1,
+            higher=tuple(dataclasses.replace(each, rules=()) for each in self.plan.higher),
+        )
+        shapes = ", ".join(f"{name}.shape" for name in arrays)
+        shape = shapes if len(arrays) == 1 else f"{self.spell('jax.numpy')}.broadcast_shapes({shapes})"
+        spec = f"{self.spell('jax.ShapeDtypeStruct')}({shape}, {arrays[-1]}.dtype)"
+        given = ", ".join(p.name for p in parameters)
+        called = f"{self.spell('numpy.asarray')}({self.spell(plan.origin)}({given}), {arrays[-1]}.dtype)"
+        function = f"lambda {', '.join(arrays)}: {called}"
+        method = "sequential" if len(arrays) > 1 else "expand_dims"
+        call = "\n".join(self._called("return ", function, spec, arrays, method)).removeprefix("return ")
+        call = call.replace("\n", f"\n{self.unit}")
+        return _Scaffold(inner, self.spell, self.runtime, self.root, self.layout).blocks(call)
 
     def _arrays(self) -> Iterator[str]:
         """Statements that make arrays of what may be Python numbers, for the spec."""
         for parameter in self.primals:
             if parameter.may_be_number:
-                yield f"{parameter.name} = {self._mapped('asarray', parameter.name, parameter.form == 'array')}"
+                array = self._mapped("asarray", parameter.name, parameter.form == "array")
+                yield f"{parameter.name} = {array}"
 
     def _function(self, header: Sequence[str], body: Iterable[str]) -> str:
         return "\n".join([*header, *(f"{self.unit}{line}" for line in body)]) + "\n"
@@ -294,15 +330,21 @@ class _Scaffold:
         spec = self.names["spec"]
         values: dict[str, str] = {}
         lines: list[str] = []
+        higher = {each.origin: each.name for each in self.plan.higher}
 
         def named(call: re.Match[str]) -> str:
-            function = self.spell(call[1])
-            self.taken.add(function.partition(".")[0])
-            given = ", ".join(self._given_to_host(call, host, spec))
-            text = self.runtime.call_host(function, spec, given, method)
+            given = [_computed(each) for each in call[2].format(*operands).split(", ")]
+            if call[1] in higher:
+                text = f"{higher[call[1]]}({', '.join(given)})"
+            else:
+                function, arrays = self._on_host(call[1], given, host)
+                text = self.runtime.call_host(function, spec, ", ".join(arrays), method)
             if text not in values:
-                values[text] = self._fresh(call[1].rpartition(".")[2])
-                lines.extend(self._assigned(values[text], text))
+                place = _PLACES.get(call[2][4:5], "")
+                values[text] = self._fresh(call[1].rpartition(".")[2] + place)
+                new = f"{values[text]} = "
+                is_short = call[1] in higher or len(new + text) <= self.room
+                lines.extend([new + text] if is_short else self._called(new, function, spec, arrays, method))
             return values[text]
 
         slopes: dict[int, str] = {}
@@ -318,28 +360,37 @@ class _Scaffold:
             name = self._fresh("slope" if len(wanted) == 1 else f"{self.own[operand].name}_slope")
             lines.append(f"{name} = {expression}")
             slopes[operand] = name
-        if values:
+        if any(spec in text for text in values):
             struct = self.spell("jax.ShapeDtypeStruct")
             lines.insert(0, f"{spec} = {struct}({like}.shape, {like}.dtype)")
         return lines, slopes
 
-    def _given_to_host(self, call: re.Match[str], host: HostCall, spec: str) -> Iterator[str]:
-        """The arguments of a call in a slope, those that may have another dtype cast to the result's."""
-        operands = self._operands(host)
-        for text in call[2].split(", "):
-            used = [host.operands[int(index)] for index in re.findall(r"\{(\d)\}", text)]
-            is_constant = all(isinstance(operand, str) for operand in used)
-            is_cast = is_constant or (host.has_cast and used != [self.plan.keeps_dtype])
-            filled = text.format(*operands)
-            yield f"{self.spell('jax.numpy')}.asarray({filled}, {spec}.dtype)" if is_cast else filled
+    def _on_host(self, origin: str, given: Sequence[str], host: HostCall) -> tuple[str, list[str]]:
+        """A function that calls one of the host's with arrays and constants, and what are the arrays."""
+        function = self.spell(origin)
+        self.taken.add(function.partition(".")[0])
+        arrays = [
+            text for text, operand in zip(given, host.operands, strict=True) if isinstance(operand, int)
+        ]
+        if len(arrays) == len(given) and not host.has_cast:
+            return function, arrays
+        names = [self.own[operand].name for operand in host.operands if isinstance(operand, int)]
+        passed = iter(names)
+        inner = [
+            next(passed) if isinstance(o, int) else text for text, o in zip(given, host.operands, strict=True)
+        ]
+        called = f"{function}({', '.join(inner)})"
+        if host.has_cast:
+            called = f"{self.spell('numpy.asarray')}({called}, {self.names['spec']}.dtype)"
+        return f"lambda {', '.join(names)}: {called}", arrays
 
-    def _assigned(self, name: str, call: str) -> list[str]:
-        """The statement that assigns the result of a call, on several lines if it is long."""
-        line = f"{name} = {call}"
-        if len(line) <= self.room:
-            return [line]
-        function, _, given = line.partition("(")
-        return [f"{function}(", f"{self.unit}{given.removesuffix(')')}", ")"]
+    def _called(self, before: str, function: str, spec: str, arrays: Sequence[str], method: str) -> list[str]:
+        """The lines of a statement that calls a host function."""
+        text = self.runtime.call_host(function, spec, ", ".join(arrays), method)
+        if len(before + text) <= self.room:
+            return [before + text]
+        parts = [function, spec, *arrays, f'vmap_method="{method}"']
+        return [f"{before}{text.partition('(')[0]}(", *(f"{self.unit}{part}," for part in parts), ")"]
 
     # Pieces.
 
@@ -395,6 +446,15 @@ _WARNING: Final = (
     "# WARNING: no gradient flows through this call, which is wrong unless its result is constant."
 )
 _INTEGER: Final = "# The result is of integers, which have no derivative."
+
+
+def _computed(text: str) -> str:
+    """A constant that is shifted by one, as a constant."""
+    found = _SHIFTED.fullmatch(text)
+    if found is None:
+        return text
+    number = float(found[1]) if "." in found[1] else int(found[1])
+    return repr(number + (1 if found[2] == "+" else -1))
 
 
 def _starred(parameters: Iterable[Parameter]) -> Iterator[str]:

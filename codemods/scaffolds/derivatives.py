@@ -8,9 +8,12 @@ none: the twin may choose the other sign, and with it the other gradient.
 from __future__ import annotations
 
 import dataclasses
+import re
 import types
 from collections.abc import Mapping
 from typing import Final
+
+HOST: Final = re.compile(r"\{host:([\w.]+)\}")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -45,10 +48,15 @@ class Slopes:
       texts: one expression an argument, None where the argument has no derivative. `{0}`, `{1}` stand for the
         arguments, `{result}` for the result, `{jnp}` for `jax.numpy`, `{jax:jax.scipy.special.digamma}` for
         a function of JAX, and `{host:scipy.special.j1}(…)` for a call of a host function whose result has the
-        shape and dtype of the result.
+        shape and dtype of the result. What that is called with has no brackets.
     """
 
     texts: tuple[str | None, ...]
+
+    @property
+    def calls(self) -> frozenset[str]:
+        """The host functions that the texts call."""
+        return frozenset(HOST.findall("".join(filter(None, self.texts))))
 
 
 Known = Twin | Formula | Slopes
@@ -59,6 +67,10 @@ def _twins(host: str, jax: str, names: str, arrays: int = 1) -> dict[str, Known]
 
 
 _SQRT_PI: Final = "1.7724538509055159"
+# The derivatives of Bessel functions are made of those of the orders below and above.
+_BESSEL: Final = (
+    "({{host:scipy.special.{0}}}({{0}} - 1, {{1}}) {1} {{host:scipy.special.{0}}}({{0}} + 1, {{1}})) / 2"
+)
 # Of a symmetric matrix the host functions read one half, and so only that half has a derivative.
 _FROM_LOWER: Final = "{jnp}.tril({0}) + {jnp}.tril({0}, -1).mT"
 _FROM_UPPER: Final = "{jnp}.triu({0}) + {jnp}.triu({0}, 1).mT"
@@ -110,11 +122,11 @@ _TABLE: Final[dict[str, Known]] = {
     "scipy.special.y1": Slopes(("{host:scipy.special.y0}({0}) - {result} / {0}",)),
     "scipy.special.k0": Slopes(("-{host:scipy.special.k1}({0})",)),
     "scipy.special.k1": Slopes(("-{host:scipy.special.k0}({0}) - {result} / {0}",)),
-    "scipy.special.jv": Slopes((None, "{host:scipy.special.jvp}({0}, {1})")),
-    "scipy.special.jn": Slopes((None, "{host:scipy.special.jvp}({0}, {1})")),
-    "scipy.special.yv": Slopes((None, "{host:scipy.special.yvp}({0}, {1})")),
-    "scipy.special.iv": Slopes((None, "{host:scipy.special.ivp}({0}, {1})")),
-    "scipy.special.kv": Slopes((None, "{host:scipy.special.kvp}({0}, {1})")),
+    "scipy.special.jv": Slopes((None, _BESSEL.format("jv", "-"))),
+    "scipy.special.jn": Slopes((None, _BESSEL.format("jv", "-"))),
+    "scipy.special.yv": Slopes((None, _BESSEL.format("yv", "-"))),
+    "scipy.special.iv": Slopes((None, _BESSEL.format("iv", "+"))),
+    "scipy.special.kv": Slopes((None, "-" + _BESSEL.format("kv", "+"))),
     "scipy.special.dawsn": Slopes(("1 - 2 * {0} * {result}",)),
     "scipy.special.erfcx": Slopes((f"2 * {{0}} * {{result}} - 2 / {_SQRT_PI}",)),
     "scipy.special.erfcinv": Slopes((f"-{_SQRT_PI} / 2 * {{jnp}}.exp({{result}} ** 2)",)),
@@ -145,3 +157,15 @@ DERIVATIVES: Final[Mapping[str, Known]] = types.MappingProxyType(_TABLE)
 
 KEYWORDS: Final = frozenset("axis axis1 axis2 keepdims lower offset ord trans unit_diagonal".split())
 """Keywords that twins take with the same meaning."""
+
+
+def of_higher_order(origin: str) -> list[str]:
+    """The host functions that the derivatives of one call, whatever their order."""
+    found: list[str] = []
+    waiting = [origin]
+    while waiting:
+        known = DERIVATIVES[waiting.pop()]
+        new = sorted(known.calls - set(found)) if isinstance(known, Slopes) else []
+        found += new
+        waiting += new
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from codemods.gradients import Mode, Verdict
@@ -14,8 +14,17 @@ from codemods.hoisting import anchor, scopes_between
 from codemods.model import Gradient, Status
 from codemods.names import Scope
 from codemods.ordering import why_not_behind_arguments
-from codemods.plans import FunctionPlan, ModulePlan, Parameter, ScaffoldPlan, SitePlan
+from codemods.plans import (
+    FunctionPlan,
+    HostCall,
+    HostScaffold,
+    ModulePlan,
+    Parameter,
+    ScaffoldPlan,
+    SitePlan,
+)
 from codemods.resolve import Resolved
+from codemods.scaffolds.derivatives import of_higher_order
 from codemods.scaffolds.parameters import NoScaffold, Signature, extra, signature
 from codemods.scaffolds.places import Place, at_top, nested
 from codemods.scaffolds.reads import Read, binds, is_in_loop, is_settled, reads, why_not_lasting
@@ -191,11 +200,12 @@ class Scaffolds:
             draft.plans, self.resolved, self.module, self.context.options.vjp, takes_all=forward
         )
         spec = structure(site.spec, self.module)
+        name = f"{stem}_call"
         return ScaffoldPlan(
             tuple(plan.site for plan in draft.plans if isinstance(plan.site, CallSite)),
             "jvp" if forward else "vjp",
-            f"{stem}_call",
-            (f"{stem}_jvp",) if forward else (f"{stem}_fwd", f"{stem}_bwd"),
+            name,
+            _rules(stem, forward),
             (*draft.more, *own),
             rule,
             host,
@@ -205,22 +215,45 @@ class Scaffolds:
             draft.place.above,
             first.hops[0] if first.hops else None,
             first.assumed,
+            tuple(self._higher(draft, host, name, forward)) if host is not None else (),
         )
+
+    def _higher(self, draft: _Draft, host: HostCall, name: str, forward: bool) -> Iterator[HostScaffold]:
+        """The functions in place of those that rules call on the host, if they are differentiated as well."""
+        if max(self.verdicts[plan.site].order for plan in draft.plans) < 2:
+            return
+        own = draft.signature.own
+        is_all = not (draft.more or host.has_cast) and host.operands == tuple(range(len(own)))
+        for origin in of_higher_order(host.origin):
+            if origin == host.origin and is_all:
+                yield HostScaffold(origin, name, ())
+            else:
+                stem = self.context.free.stem(f"_{origin.rpartition('.')[2]}", _ENDINGS)
+                yield HostScaffold(origin, f"{stem}_call", _rules(stem, forward))
+
+
+def _rules(stem: str, forward: bool) -> tuple[str, ...]:
+    return (f"{stem}_jvp",) if forward else (f"{stem}_fwd", f"{stem}_bwd")
 
 
 def _check(plan: SitePlan, site: CallSite, context: Context) -> None:
     """Raises `NoScaffold` where the call cannot move as a whole."""
     if site.is_partial:
         raise NoScaffold("its arguments are given elsewhere")
+    if ("has_side_effect", "True") in site.api.keywords:
+        raise NoScaffold("it has side effects, which a rule may repeat")
     if plan.adapt is None and plan.owner is None:
         raise NoScaffold("its callback, spec and options cannot be told from its arguments")
     if binds(site):
         raise NoScaffold("its callback or spec binds a name")
     if (why := why_not_lasting(site, context.module)) is not None:
         raise NoScaffold(why)
-    if (why := why_not_behind_arguments(site, context.module)) is not None:
-        raise NoScaffold(why[0].lower() + why[1:].rstrip("."))
     parts = [site.spec, *(option.value for option in site.options)]
+    # A callback that is rewritten is always the same: all that is called by its name is in sight.
+    is_fixed = plan.owner is not None and isinstance(site.callback, ast.Name | ast.Attribute)
+    moved = parts if is_fixed else [site.callback, *parts]
+    if (why := why_not_behind_arguments(site, moved, context.module)) is not None:
+        raise NoScaffold(why[0].lower() + why[1:].rstrip("."))
     reasons = [why_not_repeatable(part, context.module) for part in parts]
     reasons.append(why_not_repeatable(site.callback, context.module, runs_lambdas=False))
     if (why := next(filter(None, reasons), None)) is not None:

@@ -13,6 +13,7 @@ def _bessel(ctx, out, order, z):
 
 @jax.custom_vjp
 def _bessel_call(order, z):
+    z = jnp.asarray(z)
     return bufcb.buffer_callback(_bessel, jax.ShapeDtypeStruct(z.shape, z.dtype))(order, z)
 
 
@@ -20,7 +21,7 @@ def _bessel_fwd(order, z):
     if order.perturbed:
         raise NotImplementedError(
             "_bessel_fwd: the derivative of scipy.special.jv in order is not known. "
-            "Gradients reach it from jax.value_and_grad (program.py:46)."
+            "Gradients reach it from jax.value_and_grad (program.py:49)."
         )
     order, z = order.value, z.value
     return _bessel_call(order, z), (order, z)
@@ -29,9 +30,11 @@ def _bessel_fwd(order, z):
 def _bessel_bwd(residuals, cotangent):
     order, z = residuals
     spec = jax.ShapeDtypeStruct(cotangent.shape, cotangent.dtype)
-    jvp = bufcb.pure_callback(scipy.special.jvp, spec, order, z, vmap_method="sequential")
+    jv_below = bufcb.pure_callback(scipy.special.jv, spec, order - 1, z, vmap_method="sequential")
+    jv_above = bufcb.pure_callback(scipy.special.jv, spec, order + 1, z, vmap_method="sequential")
+    slope = (jv_below - jv_above) / 2
     # A sum over the axes along which an argument was broadcast is part of this.
-    _, pullback = jax.vjp(lambda z: (jvp * z).astype(cotangent.dtype), z)
+    _, pullback = jax.vjp(lambda z: (slope * z).astype(cotangent.dtype), z)
     (z_cotangent,) = pullback(cotangent)
     return None, z_cotangent
 

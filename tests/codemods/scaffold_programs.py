@@ -471,20 +471,6 @@ def gradients():
 
 ARGUMENTS = (jnp.array([0.3, 1.2]),)
 """,
-    "side effects": """
-from jax.experimental import io_callback
-
-def _host(z):
-    return np.sin(z) * np.asarray(z)
-
-def loss(z):
-    return jnp.sum(io_callback(_host, jax.ShapeDtypeStruct(z.shape, z.dtype), z))
-
-def gradients():
-    return jax.grad(loss)(*ARGUMENTS)
-
-ARGUMENTS = (jnp.array([0.3, 1.2]),)
-""",
     "JAX is imported in the function": """
 def _host(z):
     return np.sin(z) * np.asarray(z)
@@ -1078,6 +1064,42 @@ def loss(z):
 
 def gradients():
     return jax.grad(jax.jit(loss))(*ARGUMENTS)
+
+ARGUMENTS = (jnp.array([0.3, 1.2]),)
+""",
+    "element of a pytree": """
+def _host(w):
+    return np.cumsum(np.asarray(w)) ** 2
+
+def loss(params):
+    return jnp.sum(
+        jax.pure_callback(_host, jax.ShapeDtypeStruct(params["w"].shape, params["w"].dtype), params["w"])
+    )
+
+def gradients():
+    return jax.grad(jax.jit(loss))(*ARGUMENTS)
+
+ARGUMENTS = ({"w": jnp.array([0.3, 1.2])},)
+""",
+    "argument that a method computes": """
+class Model:
+    def __init__(self, scale):
+        self.scale = scale
+
+    def _host(self, z):
+        return np.cumsum(np.asarray(z)) ** 2
+
+    def _scaled(self, z):
+        return z * self.scale
+
+    def __call__(self, z):
+        y = jax.pure_callback(self._host, jax.ShapeDtypeStruct(z.shape, z.dtype), self._scaled(z))
+        return jnp.sum(y)
+
+loss = Model(3)
+
+def gradients():
+    return jax.grad(loss)(*ARGUMENTS)
 
 ARGUMENTS = (jnp.array([0.3, 1.2]),)
 """,

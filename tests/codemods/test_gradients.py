@@ -29,7 +29,9 @@ from codemods.report.text import diagnostics
 from codemods.source import SourceFile
 
 FOLDER = Path(__file__).parent / "gradients"
-RAISED = "do not support (JVP|transpose)|^pure_callback$|unexpected tracer|process_primitive"  # of jet
+RAISED = (
+    "do not support (JVP|transpose)|^(pure|buffer)_callback$|unexpected tracer|process_primitive"  # of jet
+)
 
 ERRORS = (ValueError, KeyError, jax.errors.UnexpectedTracerError, AttributeError)
 
