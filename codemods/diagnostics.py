@@ -71,7 +71,7 @@ LINT_CODES: Final[dict[str, str]] = {
     "BCL006": "the callback's signature does not fit",
     "BCL007": "a buffer callback is differentiated without a rule",
     "BCL008": "the callback uses JAX",
-    "BCL009": "a buffer of JAX's own is copied or converted by NumPy",
+    "BCL009": "a buffer of JAX's own is used as an array",
     "BCL010": "NumPy views a buffer in code for GPUs",
     "BCL011": "a callback for command buffers has side effects in Python",
     "BCL012": "an alias is out of range",

@@ -121,12 +121,13 @@ class Callback:
         """What the calls give for a parameter; nothing unless all of them show it."""
         found = []
         for each, _ in self.calls:
-            values = [self._given_by(call, parameter) for call in each.applied]
+            values = [self.given_by(call, parameter) for call in each.applied]
             found += values or [None]
         shown = [value for value in found if value is not None]
         return shown if len(shown) == len(found) else []
 
-    def _given_by(self, call: ast.Call, parameter: ast.arg) -> ast.expr | None:
+    def given_by(self, call: ast.Call, parameter: ast.arg) -> ast.expr | None:
+        """What a call of the function that `buffer_callback` gave hands over for a parameter, if it shows."""
         by_name = [keyword.value for keyword in call.keywords if keyword.arg == parameter.arg]
         if by_name or parameter not in self._positional:
             return by_name[0] if by_name else None

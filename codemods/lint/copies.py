@@ -28,10 +28,11 @@ def numpy_at(node: ast.AST, callback: Callback) -> str | None:
     return None
 
 
-def copied(node: ast.expr, memory: Memory, callback: Callback) -> Rewording | None:
+def copied(node: ast.expr, memory: Memory, callback: Callback, arrays: frozenset[str]) -> Rewording | None:
     """What makes a copy of `node`, which is `memory`; None where it cannot be told how.
 
-    What may be a pytree is no array to copy. JAX's own buffers make a view, and no copy of themselves.
+    What may be a pytree, and is not among the `arrays`, is none to copy. JAX's own buffers make a view, and
+    no copy of themselves.
     """
     numpy = numpy_at(node, callback)
     if numpy is None:
@@ -44,7 +45,7 @@ def copied(node: ast.expr, memory: Memory, callback: Callback) -> Rewording | No
                 if is_nested
                 else Rewording(function, f"{numpy}.array")
             )
-    if memory.is_buffer and memory.name not in callback.arrays:
+    if memory.is_buffer and memory.name not in arrays:
         return None
     is_nested = "jax" in callback.libraries and memory.is_buffer
     return Rewording(node, f"{numpy}.array({numpy}.asarray({{}}))" if is_nested else f"{numpy}.array({{}})")

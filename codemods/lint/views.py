@@ -22,14 +22,16 @@ class Memory:
     """What an expression surely is.
 
     Attributes:
-      name: the parameter of which it is the buffer, or a view.
+      name: the parameter of which it is the buffer, or a view; of one of several outputs, its place.
       is_buffer: whether it is the buffer as handed in.
       is_contiguous: whether it is the whole of it, in order.
+      elements: the keys or indices of a container of outputs, each of which is a buffer.
     """
 
     name: str
     is_buffer: bool = True
     is_contiguous: bool = True
+    elements: tuple[object, ...] = ()
 
 
 Names = Mapping[str, Memory]
@@ -44,7 +46,7 @@ class Views:
         stars = {callback.function.args.vararg, callback.function.args.kwarg}
         start = {each.arg: Memory(each.arg) for each in arrays if each not in stars}
         if callback.out is not None and callback.spec.kind not in ("leaf", "unknown"):
-            del start[callback.out.arg]  # a container of buffers
+            start[callback.out.arg] = self._container(callback.out.arg)
         for name in callback.containers:
             start.pop(name, None)
         self._at: dict[ast.AST, Names] = {}
@@ -57,7 +59,8 @@ class Views:
     def of(self, node: ast.expr) -> Memory | None:
         """What an expression is; None where it may be anything else."""
         names = self._names(node)
-        return None if names is None else self._of(node, names)
+        memory = None if names is None else self._of(node, names)
+        return None if memory is None or memory.elements else memory
 
     def _names(self, node: ast.AST) -> Names | None:
         """What the names are at the start of a node's statement; None inside of a nested function."""
@@ -67,6 +70,19 @@ class Views:
             if isinstance(around, (*_DEFINITIONS, ast.Lambda)):
                 return None
         return None
+
+    def _container(self, out: str) -> Memory:
+        """All of the outputs, whose buffers are told apart where nothing may take the place of one."""
+        spec, function = self._callback.spec, self._callback.function
+        is_changed = any(
+            isinstance(node, ast.Subscript)
+            and not isinstance(node.ctx, ast.Load)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == out
+            for node in ast.walk(function)
+        )
+        keys: tuple[object, ...] = spec.keys if spec.kind == "dict" else (*range(len(spec.children)),)
+        return Memory(out, is_buffer=False, elements=keys if spec.is_flat and not is_changed else (None,))
 
     # Expressions.
 
@@ -78,11 +94,17 @@ class Views:
                 return self._of(value, names)
             case ast.Attribute(value=value, attr=attribute) if attribute in _VIEWING_ATTRIBUTES:
                 return _view(self._of(value, names), is_contiguous=False)
-            case ast.Subscript(value=value, slice=index) if is_part(index):
-                return _view(self._of(value, names), is_contiguous=False)
+            case ast.Subscript(value=value, slice=index):
+                return self._of_item(self._of(value, names), index)
             case ast.Call():
                 return self._of_call(node, names)
         return None
+
+    def _of_item(self, memory: Memory | None, index: ast.expr) -> Memory | None:
+        if memory is not None and memory.elements:
+            key = index.value if isinstance(index, ast.Constant) else None
+            return _element(memory, key) if key is not None and key in memory.elements else None
+        return _view(memory, is_contiguous=False) if is_part(index) else None
 
     def _of_call(self, node: ast.Call, names: Names) -> Memory | None:
         origin = self._module.origin(node.func)
@@ -118,7 +140,7 @@ class Views:
                 return self._block(node.body, self._without(names, [i.optional_vars for i in node.items]))
             case ast.For() | ast.AsyncFor() | ast.While():
                 stable = self._without(names, [node])  # whatever a run of the body may have bound
-                self._block(node.body, stable)
+                self._block(node.body, self._in_loop(stable, node))
                 return self._block(node.orelse, stable)
             case ast.Try() | ast.TryStar():
                 return self._try(node, names)
@@ -128,14 +150,28 @@ class Views:
                 targets
             ) == len(values):
                 found = [self._of(value, names) for value in values]
-                names = self._without(names, targets)
-                pairs = zip(targets, found, strict=True)
-                return {**names, **{t.id: m for t, m in pairs if isinstance(t, ast.Name) and m is not None}}
+                return self._paired(names, targets, found)
+            case ast.Assign(targets=[ast.Tuple(elts=targets) | ast.List(elts=targets)], value=value) if (
+                whole := self._of(value, names)
+            ) is not None and len(whole.elements) == len(targets):
+                keyed = isinstance(whole.elements[0], str)  # a dict gives its keys
+                return self._paired(
+                    names, targets, [None if keyed else _element(whole, key) for key in whole.elements]
+                )
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
                 return self._bound(names, name, value)
-            case ast.AugAssign(target=ast.Name()):
-                return names  # in place, or an error
+            case ast.AugAssign(target=ast.Name(id=name)):
+                return self._augmented(names, name)
         return self._without(names, [node])
+
+    def _in_loop(self, names: Names, node: ast.For | ast.AsyncFor | ast.While) -> Names:
+        """The names in the body of a loop, where one over the outputs gives each of them."""
+        if not isinstance(node, ast.For) or not isinstance(node.target, ast.Name):
+            return names
+        whole = self._of(node.iter, names)
+        if whole is None or not whole.elements or not isinstance(whole.elements[0], int):
+            return names
+        return {**names, node.target.id: Memory(f"{whole.name}[...]")}
 
     def _try(self, node: ast.Try | ast.TryStar, names: Names) -> Names | None:
         stable = self._without(names, node.body)
@@ -144,6 +180,18 @@ class Views:
         behind = _joined(*ends)
         finally_ = self._block(node.finalbody, self._without(names, [*node.body, *node.handlers]))
         return None if behind is None or finally_ is None else self._without(behind, node.finalbody)
+
+    def _paired(self, names: Names, targets: Sequence[ast.expr], found: Sequence[Memory | None]) -> Names:
+        pairs = zip(targets, found, strict=True)
+        bound = {t.id: m for t, m in pairs if isinstance(t, ast.Name) and m is not None}
+        return {**self._without(names, targets), **bound}
+
+    def _augmented(self, names: Names, name: str) -> Names:
+        """In place, or an error; but JAX's own buffer gives way to the new array of the other operand."""
+        memory = names.get(name)
+        if memory is None or not memory.is_buffer or "jax" not in self._callback.libraries:
+            return names
+        return {key: each for key, each in names.items() if key != name}
 
     def _bound(self, names: Names, name: str, value: ast.expr) -> Names:
         memory = self._of(value, names)
@@ -177,9 +225,13 @@ def is_part(index: ast.expr) -> bool:
 
 
 def _view(memory: Memory | None, *, is_contiguous: bool = True) -> Memory | None:
-    if memory is None:
+    if memory is None or memory.elements:
         return None
     return Memory(memory.name, False, is_contiguous and memory.is_contiguous)
+
+
+def _element(container: Memory, key: object) -> Memory | None:
+    return None if key is None else Memory(f"{container.name}[{key!r}]")
 
 
 def _joined(*ends: Names | None) -> Names | None:

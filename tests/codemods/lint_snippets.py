@@ -336,6 +336,53 @@ _FLAGGED: dict[str, dict[str, str]] = {
                 x[...] = 0
                 out[...] = np.asarray(x)
         """,
+        "adds a number to an argument of its caller": """
+            def cb(ctx, out, x):
+                x += 1
+                out[...] = x
+
+            def run(x):
+                return bufcb.buffer_callback(cb, S)(x)
+
+            y = run(x)
+        """,
+        "writes an element of what its spec is made with": """
+            def run(x):
+                def cb(ctx, out, x):
+                    x[0] = 1
+                    out[...] = 2
+
+                return bufcb.buffer_callback(cb, jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+
+            y = run(x)
+        """,
+        "writes an element of what it sums": """
+            def cb(ctx, out, x):
+                x[0] = 1
+                out[...] = x.sum()
+
+            def run(x):
+                return bufcb.buffer_callback(cb, S)(x)
+
+            y = run(x)
+        """,
+        "writes an element of what it hands out": """
+            def cb(ctx, out, x):
+                x[0] = 1
+                out[...] = x
+
+            def run(x):
+                return bufcb.buffer_callback(cb, S)(x)
+
+            y = run(x)
+        """,
+        "writes an element of a buffer of JAX's own": """
+            def cb(ctx, out, x):
+                x[0] = x.shape[0]
+                np.asarray(out)[...] = np.asarray(x)
+
+            y = theirs.buffer_callback(cb, S)(x)
+        """,
     },
     "BCL006": {
         "takes neither context nor output": """
@@ -578,6 +625,154 @@ _FLAGGED: dict[str, dict[str, str]] = {
 
             y = theirs.buffer_callback(cb, S)(x)
         """,
+        "writes an output by its items": """
+            def cb(ctx, out, x):
+                out[...] = np.asarray(x)
+
+            y = theirs.buffer_callback(cb, S)(x)
+        """,
+        "writes an output by a slice": """
+            def cb(ctx, out, x):
+                out[:] = np.asarray(x)
+
+            y = theirs.buffer_callback(cb, S)(x)
+        """,
+        "writes several outputs by their items": """
+            def cb(ctx, outs, x):
+                first, second = outs
+                first[...] = np.asarray(x)
+                second[:] = 0
+
+            y = theirs.buffer_callback(cb, (S, S))(x)
+        """,
+        "writes an output by its place": """
+            def cb(ctx, outs, x):
+                np.asarray(outs[0])[...] = np.asarray(x)
+                outs[1][...] = 1
+
+            y = theirs.buffer_callback(cb, (S, S))(x)
+        """,
+        "writes each of the outputs in a loop": """
+            def cb(ctx, outs, x):
+                for each in outs:
+                    each[...] = np.asarray(x)
+
+            y = theirs.buffer_callback(cb, (S, S))(x)
+        """,
+        "writes the output of a dict": """
+            def cb(ctx, outs, x):
+                outs["y"][...] = np.asarray(x)
+
+            y = theirs.buffer_callback(cb, {"y": S})(x)
+        """,
+        "writes an output whose spec it does not know": """
+            def cb(ctx, out, x):
+                out[...] = np.asarray(x)
+
+            def run(spec, x):
+                return theirs.buffer_callback(cb, spec)(x)
+
+            y = run(S, x)
+        """,
+        "takes an element": """
+            def cb(ctx, out, x):
+                np.asarray(out)[...] = x[0]
+
+            y = theirs.buffer_callback(cb, S)(x)
+        """,
+        "adds a number": """
+            def cb(ctx, out, x):
+                np.asarray(out)[...] = x + 1
+
+            y = theirs.buffer_callback(cb, S)(x)
+        """,
+        "multiplies by a number": """
+            def cb(ctx, out, x):
+                np.asarray(out)[...] = 2 * x
+
+            y = theirs.buffer_callback(cb, S)(x)
+        """,
+        "adds two buffers": """
+            def cb(ctx, out, x, y):
+                np.asarray(out)[...] = x + y
+
+            y = theirs.buffer_callback(cb, S)(x, x)
+        """,
+        "negates an argument of its caller": """
+            def cb(ctx, out, x):
+                np.asarray(out)[...] = -x
+
+            def run(x):
+                return theirs.buffer_callback(cb, S)(x)
+
+            y = run(x)
+        """,
+        "sums with a method": """
+            def cb(ctx, out, x):
+                np.asarray(out)[...] = x.sum()
+
+            y = theirs.buffer_callback(cb, S)(x)
+        """,
+        "asks for its size": """
+            def cb(ctx, out, x):
+                np.asarray(out)[...] = x.size
+
+            y = theirs.buffer_callback(cb, S)(x)
+        """,
+        "asks for its length": """
+            def cb(ctx, out, x):
+                np.asarray(out)[...] = len(x)
+
+            y = theirs.buffer_callback(cb, S)(x)
+        """,
+        "iterates over it": """
+            def cb(ctx, out, x):
+                np.asarray(out)[...] = [each for each in x]
+
+            y = theirs.buffer_callback(cb, S)(x)
+        """,
+        "compares with a number": """
+            def cb(ctx, out, x):
+                np.asarray(out)[...] = x > 0
+
+            y = theirs.buffer_callback(cb, S)(x)
+        """,
+        "makes a number of it": """
+            def cb(ctx, out, x):
+                np.asarray(out)[...] = float(x)
+
+            y = theirs.buffer_callback(cb, S)(jnp.sum(x))
+        """,
+        "fills an output": """
+            def cb(ctx, out, x):
+                out.fill(0)
+
+            y = theirs.buffer_callback(cb, S)(x)
+        """,
+        "copies into an output": """
+            def cb(ctx, out, x):
+                np.copyto(out, np.asarray(x))
+
+            y = theirs.buffer_callback(cb, S)(x)
+        """,
+        "hands over an output to write into": """
+            def cb(ctx, out, x):
+                np.sin(np.asarray(x), out=out)
+
+            y = theirs.buffer_callback(cb, S)(x)
+        """,
+        "copies with np.copy": """
+            def cb(ctx, out, x):
+                np.asarray(out)[...] = np.copy(x)
+
+            y = theirs.buffer_callback(cb, S)(x)
+        """,
+        "adds to an output in place": """
+            def cb(ctx, out, x):
+                out += 1
+
+            y = theirs.buffer_callback(cb, S, input_output_aliases={0: 0})(x)
+        """,
     },
     "BCL010": {
         "the module puts its arrays on a GPU": """
@@ -675,7 +870,7 @@ _FLAGGED: dict[str, dict[str, str]] = {
         "logs": """
             def cb(ctx, out, x):
                 logging.info("called")
-                out[...] = np.asarray(x)
+                np.asarray(out)[...] = np.asarray(x)
 
             y = theirs.buffer_callback(cb, S, command_buffer_compatible=True)
         """,
@@ -1077,6 +1272,54 @@ _NEAR_MISSES: dict[str, dict[str, str]] = {
                 picked[0] = 7
                 out[...] = picked
         """,
+        "changes the list that its caller may have given": """
+            def cb(ctx, out, xs):
+                xs[0] = np.asarray(xs[0]) * 2
+                out[...] = xs[0]
+
+            def run(xs):
+                return bufcb.buffer_callback(cb, S)(xs)
+
+            y = run([x])
+        """,
+        "repeats and extends a list": """
+            def cb(ctx, out, xs):
+                xs *= 2
+                xs += [1]
+                out[...] = xs[0]
+
+            def run(xs):
+                return bufcb.buffer_callback(cb, S)(xs)
+
+            y = run([x])
+        """,
+        "counts on from a default": """
+            def cb(ctx, out, x, count=1):
+                count += 1
+                out[...] = np.asarray(x) * np.float32(count)
+        """,
+        "looks at whether it is a list": """
+            def cb(ctx, out, x):
+                if isinstance(x, list):
+                    x[0] = np.asarray(x[0]) + 1
+                    x = x[0]
+                else:
+                    x = x + 1
+                out[...] = x
+
+            def run(xs):
+                return bufcb.buffer_callback(cb, S)(xs)
+
+            y = run([x])
+        """,
+        "adds an array to a buffer of JAX's own, which makes a new one": """
+            def cb(ctx, out, x):
+                x += np.ones(3, np.float32)
+                x += 1
+                np.asarray(out)[...] = x
+
+            y = theirs.buffer_callback(cb, S)(x)
+        """,
     },
     "BCL006": {
         "takes what it is given": """
@@ -1341,6 +1584,98 @@ _NEAR_MISSES: dict[str, dict[str, str]] = {
                 np.asarray(out)[...] = np.array(grid, dtype=np.float32)
 
             y = theirs.buffer_callback(cb, S)(x)
+        """,
+        "asks for shape, dtype and dimensions": """
+            def cb(ctx, out, x):
+                assert x.dtype == out.dtype and x.ndim == 1 and out.writeable
+                np.asarray(out)[...] = x.shape[0]
+
+            y = theirs.buffer_callback(cb, S)(x)
+        """,
+        "views before it computes": """
+            def cb(ctx, out, x):
+                out, x = np.asarray(out), np.asarray(x)
+                out[...] = x + 1
+                out[0] = x.sum() + len(x)
+
+            y = theirs.buffer_callback(cb, S)(x)
+        """,
+        "lets NumPy's functions view it": """
+            def cb(ctx, out, x):
+                np.asarray(out)[...] = np.sin(x) + np.sum(x)
+
+            y = theirs.buffer_callback(cb, S)(x)
+        """,
+        "adds an array, which views it": """
+            def cb(ctx, out, x):
+                np.asarray(out)[...] = np.ones(3) + x + np.float32(1) + np.ones(3) * x
+
+            y = theirs.buffer_callback(cb, S)(x)
+        """,
+        "counts the outputs": """
+            def cb(ctx, outs, x):
+                for each in outs:
+                    np.asarray(each)[...] = len(outs)
+
+            y = theirs.buffer_callback(cb, (S, S))(x)
+        """,
+        "takes a pytree apart": """
+            def cb(ctx, out, tree):
+                np.asarray(out)[...] = np.asarray(tree[0]) * len(tree)
+
+            def run(tree):
+                return theirs.buffer_callback(cb, S)(tree)
+
+            y = run([x])
+        """,
+        "takes the inputs apart": """
+            def cb(ctx, out, *xs):
+                np.asarray(out)[...] = np.asarray(xs[0]) * len(xs)
+
+            y = theirs.buffer_callback(cb, S)(x)
+        """,
+        "does arithmetic with a default": """
+            def cb(ctx, out, x, scale=2):
+                np.asarray(out)[...] = np.asarray(x) * (scale + 1)
+
+            y = theirs.buffer_callback(cb, S)(x)
+        """,
+        "is ready for the error": """
+            def cb(ctx, out, x):
+                try:
+                    out[...] = np.asarray(x)
+                except TypeError:
+                    np.asarray(out)[...] = np.asarray(x)
+
+            y = theirs.buffer_callback(cb, S)(x)
+        """,
+        "looks at what it is given": """
+            def cb(ctx, out, x):
+                if hasattr(out, "__setitem__"):
+                    out[...] = np.asarray(x)
+                else:
+                    np.asarray(out)[...] = np.asarray(x)
+
+            y = theirs.buffer_callback(cb, S)(x)
+        """,
+        "views on the way where there is none": """
+            def cb(ctx, out, x):
+                if not isinstance(x, np.ndarray):
+                    x = np.asarray(x)
+                np.asarray(out)[...] = x + 1
+
+            y = theirs.buffer_callback(cb, S)(x)
+        """,
+        "writes a list of outputs, none of which it knows": """
+            def cb(ctx, outs, x):
+                outs[:] = map(np.asarray, outs)
+                for each in outs:
+                    each[...] = np.asarray(x)
+
+            def run(spec, x):
+                return theirs.buffer_callback(cb, spec)(x)
+
+            y = run([S], x)
         """,
     },
     "BCL010": {

@@ -2,8 +2,8 @@
 
 from codemods.lint.rules import (
     alias_out_of_range,
+    buffer_of_jax,
     command_buffer_with_side_effects,
-    converted_input_of_jax,
     differentiated_without_rule,
     input_written_to,
     jax_inside_callback,
@@ -17,8 +17,8 @@ from codemods.lint.rules import (
 
 __all__ = [
     "alias_out_of_range",
+    "buffer_of_jax",
     "command_buffer_with_side_effects",
-    "converted_input_of_jax",
     "differentiated_without_rule",
     "input_written_to",
     "jax_inside_callback",

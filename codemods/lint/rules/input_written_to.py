@@ -8,7 +8,9 @@ from typing import Final
 
 from codemods import hostlib
 from codemods.lint.callbacks import Callback
+from codemods.lint.calls import BufferCall
 from codemods.lint.copies import copied
+from codemods.lint.evidence import is_number, surely_arrays
 from codemods.lint.registry import Finding, Rewording, Subject, rule
 from codemods.lint.views import Memory, Views, is_part
 from codemods.reaching import reaching
@@ -19,21 +21,34 @@ _WRITING_METHODS: Final = frozenset({"fill", "sort", "put", "partition", "itemse
 @rule("BCL005")
 def check(subject: Subject) -> Iterator[Finding]:
     for callback in subject.callbacks:
-        if not any("input_output_aliases" in c.options or not c.is_complete for c, _ in callback.calls):
+        if not any(_may_write(call) for call, _ in callback.calls):
             yield from _of(callback)
+
+
+def _may_write(call: BufferCall) -> bool:
+    """Whether inputs may be outputs as well."""
+    return not call.is_complete or "input_output_aliases" in call.options
 
 
 def _of(callback: Callback) -> Iterator[Finding]:
     inputs = {parameter.arg for parameter in callback.inputs}
     views, body = Views(callback), callback.function.body
+    arrays = surely_arrays(callback, views)
     for statement in [body] if isinstance(body, ast.expr) else body:
         for node in ast.walk(statement):
             for written, is_surely_array in _written(node, callback):
                 memory = views.of(written)
                 if memory is None or memory.name not in inputs:
                     continue
-                if is_surely_array or not memory.is_buffer or memory.name in callback.arrays:
-                    yield _finding(node, memory, callback, _copied(written, views, callback))
+                if memory.is_buffer and _makes_new(node, callback):
+                    continue
+                if is_surely_array or not memory.is_buffer or memory.name in arrays:
+                    yield _finding(node, memory, callback, _copied(written, views, callback, arrays))
+
+
+def _makes_new(node: ast.AST, callback: Callback) -> bool:
+    """Whether an augmented assignment may leave a buffer of JAX's own alone, which gives way to an array."""
+    return "jax" in callback.libraries and isinstance(node, ast.AugAssign) and not is_number(node.value)
 
 
 def _finding(node: ast.AST, memory: Memory, callback: Callback, rewording: Rewording | None) -> Finding:
@@ -49,7 +64,7 @@ def _finding(node: ast.AST, memory: Memory, callback: Callback, rewording: Rewor
     )
 
 
-def _copied(written: ast.expr, views: Views, callback: Callback) -> Rewording | None:
+def _copied(written: ast.expr, views: Views, callback: Callback, arrays: frozenset[str]) -> Rewording | None:
     """The copy to write into: of the one view that the name was given, `name = np.asarray(...)`."""
     if not isinstance(written, ast.Name) or callback.home is not None:
         return None
@@ -58,7 +73,7 @@ def _copied(written: ast.expr, views: Views, callback: Callback) -> Rewording | 
     memory = views.of(value) if value is not None else None
     if value is None or memory is None or memory.is_buffer:
         return None
-    return copied(value, memory, callback)
+    return copied(value, memory, callback, arrays)
 
 
 def _written(node: ast.AST, callback: Callback) -> Iterator[tuple[ast.expr, bool]]:

@@ -50,7 +50,7 @@ def _finding(node: ast.AST, part: ast.expr, memory: Memory, keeper: str, callbac
         f"`{name}`, or a view of it, is kept in `{keeper}` when `{callback.name}` has returned; {what}.",
         f"Keep a copy: `np.asarray({name}).copy()`.",
         callback,
-        rewording=copied(part, memory, callback),
+        rewording=copied(part, memory, callback, callback.arrays),
     )
 
 
