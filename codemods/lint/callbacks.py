@@ -175,9 +175,14 @@ class _Finder:
     def run(self) -> Iterator[Callback]:
         groups: dict[_Function, list[tuple[BufferCall, Resolved]]] = {}
         for call in self._calls:
-            for expression in _alternatives(call.callback):
+            if call.decorated is not None:
+                resolved = Resolved(call.decorated, call.call)
+                groups.setdefault(call.decorated, []).append((call, resolved))
+                continue
+            for expression in self._expressions(call.callback):
                 for resolved in self._resolved(expression):
                     groups.setdefault(resolved.function, []).append((call, resolved))
+        decorated = {call.decorated for call in self._calls}
         for function, group in groups.items():
             home = group[0][1].home
             where = self._module if home is None else home.module
@@ -193,8 +198,30 @@ class _Finder:
                 self._project,
                 self._path,
             )
-            if not self._is_wrapped(callback, path):
+            if function in decorated or not self._is_wrapped(callback, path):
                 yield callback
+
+    def _expressions(self, callback: ast.expr) -> Iterator[ast.expr]:
+        """The expressions of which a callback is one; of a table of callbacks, its values."""
+        for each in _alternatives(callback):
+            table = self._table(each.value) if isinstance(each, ast.Subscript) else None
+            if table is None or not isinstance(each, ast.Subscript):
+                yield each
+                continue
+            key = each.slice.value if isinstance(each.slice, ast.Constant) else None
+            for name, value in zip(table.keys, table.values, strict=True):
+                if key is None or (isinstance(name, ast.Constant) and name.value == key):
+                    yield value
+
+    def _table(self, node: ast.expr) -> ast.Dict | None:
+        """The dict that a name is bound to, if all that it is used for is to be asked for callbacks."""
+        binding = self._module.sole_binding(node) if isinstance(node, ast.Name) else None
+        if binding is None or not isinstance(binding.value, ast.Dict) or None in binding.value.keys:
+            return None
+        assert isinstance(node, ast.Name)
+        uses = self._module.references(node.id, binding.scope)
+        is_shown = all(self._module.parents[use] in self._handed_over for use in uses)
+        return binding.value if is_shown else None
 
     def _resolved(self, expression: ast.expr) -> Iterator[Resolved]:
         """What a callback expression may mean: each definition by itself."""

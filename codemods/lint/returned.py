@@ -8,7 +8,7 @@ from typing import Final
 
 from codemods import hostlib
 from codemods.lint.callbacks import Callback
-from codemods.lint.outputs import may_stay_unwritten
+from codemods.lint.outputs import is_aliased, may_stay_unwritten, outputs
 from codemods.names import BindingKind, Module, ScopeKind
 from codemods.returns import own_returns
 
@@ -67,7 +67,11 @@ def leftover_returns(callback: Callback) -> list[Returned]:
     else:
         nodes = [(node, node.value) for node in own_returns(function)]
     is_unused = out is not None and not _mentions(function, out.arg)
-    is_meant = is_unused and not may_stay_unwritten(callback)
+    is_meant = (
+        is_unused
+        and not may_stay_unwritten(callback)
+        and not any(is_aliased(output) for output in outputs(callback))
+    )
     found = []
     for node, value in nodes:
         if value is None or (isinstance(value, ast.Constant) and value.value is None):
@@ -89,7 +93,7 @@ def _has_other_users(callback: Callback) -> bool:
     function, module = callback.function, callback.module
     if callback.is_shared:
         return True
-    if isinstance(function, ast.Lambda):
+    if isinstance(function, ast.Lambda) or all(call.decorated is function for call, _ in callback.calls):
         return False
     handed_over = {resolved.reference for _, resolved in callback.calls}
     if (scope := module.scopes[function]).kind is ScopeKind.CLASS:

@@ -26,7 +26,8 @@ _CALL = "y = bufcb.buffer_callback(cb, S)(x)"
 
 def _program(text: str, call: str = _CALL) -> str:
     text = textwrap.dedent(text).strip("\n") + "\n"
-    return PREAMBLE + text + ("" if "buffer_callback(" in text else call + "\n")
+    is_called = "buffer_callback(" in text or "\ny = " in text
+    return PREAMBLE + text + ("" if is_called else call + "\n")
 
 
 _FLAGGED: dict[str, dict[str, str]] = {
@@ -79,6 +80,31 @@ _FLAGGED: dict[str, dict[str, str]] = {
             def cb(ctx, out, x):
                 out[...] = np.asarray(x)
                 yield
+        """,
+        "is a coroutine function": """
+            async def cb(ctx, out, x):
+                out[...] = np.asarray(x)
+        """,
+        "is decorated with a partial of the call": """
+            @functools.partial(bufcb.buffer_callback, result_shape_dtypes=S)
+            def run(ctx, out, x):
+                out[...] = np.asarray(x)
+                return out
+
+            y = run(x)
+        """,
+        "is handed to a partial of the call": """
+            call = functools.partial(bufcb.buffer_callback, result_shape_dtypes=S)
+
+            def cb(ctx, out, x):
+                out[...] = np.asarray(x)
+                return out
+
+            y = call(cb)(x)
+        """,
+        "is taken from a table": """
+            TABLE = {"sin": lambda ctx, out, x: np.sin(x)}
+            y = bufcb.buffer_callback(TABLE["sin"], S)(x)
         """,
     },
     "BCL002": {
@@ -134,6 +160,29 @@ _FLAGGED: dict[str, dict[str, str]] = {
                     out[...] = np.linalg.inv(np.asarray(x))
                 except np.linalg.LinAlgError:
                     logging.info("singular")
+        """,
+        "leaves an output unwritten beside one that is aliased": """
+            def cb(ctx, outs, x):
+                first, second = outs
+                first[...] = np.asarray(x) + 1
+
+            y = bufcb.buffer_callback(cb, (S, S), input_output_aliases={0: 0})(x)
+        """,
+        "writes into a copy of the output": """
+            def cb(ctx, out, x):
+                copy = np.array(out)
+                copy[...] = np.asarray(x)
+        """,
+        "writes into an array like the output": """
+            def cb(ctx, out, x):
+                result = np.zeros_like(out)
+                result[...] = np.asarray(x)
+        """,
+        "leaves an output of a dict unwritten beside one that is aliased": """
+            def cb(ctx, outs, x):
+                outs["z"][...] = np.asarray(x)
+
+            y = bufcb.buffer_callback(cb, {"z": S, "a": S}, input_output_aliases={0: 1})(x)
         """,
     },
     "BCL003": {
@@ -195,6 +244,38 @@ _FLAGGED: dict[str, dict[str, str]] = {
                 out[0] = np.asarray(x)
 
             y = bufcb.buffer_callback(cb, [S])(x)
+        """,
+        "rebinds what it has unpacked": """
+            def cb(ctx, outs, x):
+                first, second = outs
+                first = np.asarray(x)
+                second = np.asarray(x) + 1
+
+            y = bufcb.buffer_callback(cb, (S, S))(x)
+        """,
+        "rebinds a view of the output": """
+            def cb(ctx, out, x):
+                view = np.asarray(out)
+                view = np.asarray(x) + 1
+        """,
+        "adds to the output, which makes a new array": """
+            def cb(ctx, out, x):
+                out = out + np.asarray(x)
+        """,
+        "makes a copy under the output's name": """
+            def cb(ctx, out, x):
+                out = np.array(out)
+                out[...] = np.asarray(x)
+        """,
+        "binds the name in an expression": """
+            def cb(ctx, out, x):
+                if (out := np.asarray(x)).sum() > 0:
+                    print(out)
+        """,
+        "loops with the name of the output": """
+            def cb(ctx, out, x):
+                for out in np.asarray(x):
+                    print(out)
         """,
     },
     "BCL004": {
@@ -1003,6 +1084,19 @@ _NEAR_MISSES: dict[str, dict[str, str]] = {
             def cb(ctx, out, x):
                 return bufcb.store(out, np.asarray(x))
         """,
+        "is decorated with a partial of the call, and returns nothing": """
+            @functools.partial(bufcb.buffer_callback, result_shape_dtypes=S)
+            def run(ctx, out, x):
+                out[...] = np.asarray(x)
+
+            y = run(x)
+            assert run(x) is not None
+        """,
+        "stands in a table that others read": """
+            TABLE = {"size": lambda ctx, out, x: np.size(x), "cb": lambda ctx, out, x: np.copyto(out, x)}
+            assert TABLE["size"](None, None, [1]) == 1
+            y = bufcb.buffer_callback(TABLE["cb"], S)(x)
+        """,
     },
     "BCL002": {
         "writes on both branches": """
@@ -1100,6 +1194,42 @@ _NEAR_MISSES: dict[str, dict[str, str]] = {
                 else:
                     out[...] = np.asarray(x)
         """,
+        "leaves the aliased one of two outputs as it is": """
+            def cb(ctx, outs, x):
+                first, second = outs
+                second[...] = np.asarray(x)
+
+            y = bufcb.buffer_callback(cb, (S, S), input_output_aliases={0: 0})(x)
+        """,
+        "leaves the aliased output of a dict as it is": """
+            def cb(ctx, outs, x):
+                outs["z"][...] = np.asarray(x)
+
+            y = bufcb.buffer_callback(cb, {"z": S, "a": S}, input_output_aliases={0: 0})(x)
+        """,
+        "aliases by what it does not see": """
+            ALIASES = {0: 1}
+
+            def cb(ctx, outs, x):
+                first, second = outs
+                first[...] = np.asarray(x)
+
+            y = bufcb.buffer_callback(cb, (S, S), input_output_aliases=ALIASES)(x)
+        """,
+        "copies the list of outputs, and writes those": """
+            def cb(ctx, outs, x):
+                for each in outs.copy():
+                    each[...] = np.asarray(x)
+
+            y = bufcb.buffer_callback(cb, [S, S])(x)
+        """,
+        "adds to the tuple of outputs, and writes those": """
+            def cb(ctx, outs, x):
+                for each in outs + (np.empty(3),):
+                    each[...] = np.asarray(x)
+
+            y = bufcb.buffer_callback(cb, (S, S))(x)
+        """,
     },
     "BCL003": {
         "gives a view of the output its name": """
@@ -1141,6 +1271,48 @@ _NEAR_MISSES: dict[str, dict[str, str]] = {
                 out["lo"][...] = np.asarray(x)
 
             y = bufcb.buffer_callback(cb, {"lo": S})(x)
+        """,
+        "swaps what it has unpacked": """
+            def cb(ctx, outs, x):
+                first, second = outs
+                first, second = second, first
+                first[...] = np.asarray(x)
+                second[...] = np.zeros(3)
+
+            y = bufcb.buffer_callback(cb, (S, S))(x)
+        """,
+        "views what it has unpacked": """
+            def cb(ctx, outs, x):
+                first, second = outs
+                first, second = np.asarray(first), np.asarray(second)
+                first[...] = np.asarray(x)
+                second[...] = np.zeros(3)
+
+            y = bufcb.buffer_callback(cb, (S, S))(x)
+        """,
+        "uses a name again that it has written through": """
+            def cb(ctx, outs, x):
+                first, second = outs
+                first[...] = np.asarray(x)
+                second[...] = np.zeros(3)
+                first = 3
+                print(first)
+
+            y = bufcb.buffer_callback(cb, (S, S))(x)
+        """,
+        "loops over a view of the output": """
+            def cb(ctx, out, x):
+                for out in [np.asarray(out)]:
+                    out[...] = np.asarray(x)
+        """,
+        "writes in a loop, and uses the name again in the next run": """
+            def cb(ctx, out, x):
+                view = np.asarray(out)
+                for index in range(2):
+                    if index:
+                        view = np.asarray(x)
+                    else:
+                        view[...] = np.asarray(x)
         """,
     },
     "BCL004": {

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from codemods.lint.callbacks import Callback
-from codemods.lint.outputs import Output, may_stay_unwritten, outputs
+from codemods.lint.outputs import Output, is_aliased, may_stay_unwritten, outputs
 from codemods.lint.paths import unwritten
 from codemods.lint.registry import Finding, Subject, rule
 from codemods.lint.returned import leftover_returns
@@ -17,7 +17,8 @@ def check(subject: Subject) -> Iterator[Finding]:
     for callback in subject.callbacks:
         if not may_stay_unwritten(callback):
             for output in outputs(callback):
-                yield from _of(callback, output)
+                if not is_aliased(output):
+                    yield from _of(callback, output)
 
 
 def _of(callback: Callback, output: Output) -> Iterator[Finding]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from codemods.lint.callbacks import Callback
 from codemods.lint.registry import Finding, Subject, rule
 from codemods.lint.returned import leftover_returns
+from codemods.names import Module
 from codemods.returns import is_generator
 
 
@@ -14,6 +16,16 @@ from codemods.returns import is_generator
 def check(subject: Subject) -> Iterator[Finding]:
     for callback in subject.callbacks:
         yield from _of(callback)
+    for call in subject.calls:
+        if (name := _coroutine(call.callback, subject.module)) is not None:
+            reason = f"`{name}` is a coroutine function: a call returns a coroutine, and runs nothing."
+            yield Finding(call.call, reason, "Write the results without `async`.", is_of_call=True)
+
+
+def _coroutine(callback: ast.expr, module: Module) -> str | None:
+    binding = module.sole_binding(callback) if isinstance(callback, ast.Name) else None
+    node = binding.node if binding is not None else None
+    return node.name if isinstance(node, ast.AsyncFunctionDef) and not node.decorator_list else None
 
 
 def _of(callback: Callback) -> Iterator[Finding]:
