@@ -50,6 +50,10 @@ def ours(*paths: str | Path) -> tuple[str | Path, ...]:
     return (sys.executable, "-m", "codemods", *paths)
 
 
+def audit(*paths: str | Path) -> tuple[str | Path, ...]:
+    return (sys.executable, "-c", "from codemods.cli import lint; lint()", *paths)
+
+
 def seconds(count: float) -> Run:
     """A run that takes so long."""
     return lambda: time.sleep(count)
@@ -93,6 +97,8 @@ def tree_contests(files: Sources) -> Iterator[Contest]:
     item, plain = f"{FILES} files, {files.lines / 1e6:.1f} M lines, no call site", command(*ours(files.plain))
     grep = command("grep", "-rl", "pure_callback", files.plain)
     yield Contest(f"{item}, start-up apart", plain, grep, "grep -rl", 2.5, apart=start_up)
+    audited = command(*audit(files.plain))
+    yield Contest(f"{item}, bufcb-lint", audited, plain, "bufcb-migrate", 1.2)
     ruff = shutil.which("ruff", path=os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]]))
     check = command(ruff or "ruff", "check", "--no-cache", "--select", "NPY201", files.plain)
     yield Contest(item, plain, check, "ruff, one rule", 0.25)

@@ -11,8 +11,9 @@ import jax
 import numpy as np
 from jax.tree_util import tree_leaves, tree_map, tree_unflatten
 
-from bufcb import _jax, buffers
+from bufcb import _jax, buffers, device
 from bufcb.buffers import Buffer, Output
+from bufcb.device import DeviceBuffer
 
 Arrays = Literal["numpy", "jax"]
 
@@ -35,17 +36,20 @@ class Adapted:
     key: Hashable = dataclasses.field(repr=False)
 
     def __call__(self, ctx: Any, out: Any, /, *args: Any, **kwargs: Any) -> None:
-        outputs = [out] if isinstance(out, Output) else tree_leaves(out)
+        outputs: list[Any] = [out] if isinstance(out, (Output, DeviceBuffer)) else tree_leaves(out)
+        on_gpu = any(isinstance(output, DeviceBuffer) for output in outputs)
+        write: Callable[..., None] = device.write if on_gpu else buffers.write
         if self.arrays == "numpy":
             args, kwargs = tree_map(np.asarray, (args, kwargs))
-            buffers.write(outputs, buffers.leaves(self.function(*args, **kwargs)))
+            write(outputs, buffers.leaves(self.function(*args, **kwargs)))
             return
         leaves, tree = jax.tree_util.tree_flatten((args, kwargs))
-        x64 = next((buffer._x64 for buffer in (*leaves, *outputs) if isinstance(buffer, Buffer)), None)
+        handed = (leaf for leaf in (*leaves, *outputs) if isinstance(leaf, (Buffer, DeviceBuffer)))
+        x64 = next((buffer._x64 for buffer in handed), None)
         with scope(x64):
-            args, kwargs = tree_unflatten(tree, map(to_jax, leaves))
+            args, kwargs = tree_unflatten(tree, [to_jax(np.asarray(leaf)) for leaf in leaves])
             values = host_leaves(self.function(*args, **kwargs))
-        buffers.write(outputs, values)
+        write(outputs, values)
 
 
 def scope(x64: bool | None) -> _jax.HostScope:

@@ -240,6 +240,13 @@ def _subclass(kind: type[_Kind], **attributes: Any) -> type[_Kind]:
     return type("Buffer", (kind,), {"__slots__": (), "__module__": "bufcb", **attributes})
 
 
+def is_sub_byte(dtype: np.dtype) -> bool:
+    """Return whether XLA packs several elements of this dtype into a byte."""
+    return dtype.name in _SUB_BYTE
+
+
+_SUB_BYTE = frozenset({"int1", "uint1", "int2", "uint2", "int4", "uint4", "float4_e2m1fn"})
+
 _NARROW = {
     np.dtype(np.int64): np.dtype(np.int32),
     np.dtype(np.uint64): np.dtype(np.uint32),
@@ -274,9 +281,7 @@ def write(outputs: Sequence[Output], values: Sequence[Any]) -> None:
       OutputError: if the number of leaves, a shape or a dtype differs.
     """
     if len(values) != len(outputs):
-        raise OutputError(
-            f"Mismatched number of outputs from callback. Expected: {len(outputs)}, Actual: {len(values)}"
-        )
+        raise wrong_number(outputs, values)
     arrays = values if all(map(fits, values, outputs)) else _checked(outputs, values)
     if len(arrays) > 1:
         arrays = [_apart(array, outputs) for array in arrays]
@@ -284,14 +289,22 @@ def write(outputs: Sequence[Output], values: Sequence[Any]) -> None:
         _assign(output, Ellipsis, array)
 
 
+def wrong_number(outputs: Sequence[Any], values: Sequence[Any]) -> OutputError:
+    """Return the error of a value with another number of leaves than there are outputs."""
+    return OutputError(
+        f"Mismatched number of outputs from callback. Expected: {len(outputs)}, Actual: {len(values)}"
+    )
+
+
 def _checked(outputs: Sequence[Output], values: Sequence[Any]) -> list[np.ndarray]:
-    arrays = [_canonical(np.asarray(value), output) for value, output in zip(values, outputs, strict=True)]
+    arrays = [canonical(np.asarray(value), output) for value, output in zip(values, outputs, strict=True)]
     for array, output in zip(arrays, outputs, strict=True):
-        _check(array, output)
+        check(array, output)
     return arrays
 
 
-def _canonical(array: np.ndarray, output: Output) -> np.ndarray:
+def canonical(array: np.ndarray, output: Any) -> np.ndarray:
+    """Return a value, narrowed to 32 bits where the x64 mode asks; raises `TypeError` if not of numbers."""
     dtype = array.dtype
     if dtype == output.dtype:
         return array
@@ -302,7 +315,8 @@ def _canonical(array: np.ndarray, output: Output) -> np.ndarray:
     return array if output._x64 or dtype not in _NARROW else array.astype(_NARROW[dtype])
 
 
-def _check(array: np.ndarray, output: Output) -> None:
+def check(array: Any, output: Any) -> None:
+    """Check that something with a shape and a dtype has those of the output; raises `OutputError`."""
     if array.shape != output.shape:
         raise OutputError(
             f"Incorrect output shape for return value #{output._index}: "
@@ -456,10 +470,10 @@ def detach(arrays: Sequence[np.ndarray]) -> None:
             array.__setstate__(state)
 
 
-_CANARY, _SECOND_CANARY = 0xA5, 0x5A
+CANARY, SECOND_CANARY = 0xA5, 0x5A
 
 
-def fill_canary(array: np.ndarray, byte: int = _CANARY) -> None:
+def fill_canary(array: np.ndarray, byte: int = CANARY) -> None:
     """Fill an output with a pattern that tells whether the callback wrote each element."""
     array.reshape(-1).view(np.uint8)[...] = byte
 
@@ -478,13 +492,13 @@ def find_unwritten(array: np.ndarray, run_again: Callable[[], None] | None) -> n
     pattern, if `run_again` is given; else 8- and 16-bit types, where chance will do, count only if untouched
     as a whole.
     """
-    mask = _untouched(array, _CANARY)
+    mask = _untouched(array, CANARY)
     if not mask.any():
         return None
     if run_again is not None:
-        fill_canary(array, _SECOND_CANARY)
+        fill_canary(array, SECOND_CANARY)
         run_again()
-        mask &= _untouched(array, _SECOND_CANARY)
+        mask &= _untouched(array, SECOND_CANARY)
     elif array.itemsize <= 2 and array.dtype != np.bool_ and not (mask.all() and array.nbytes >= 4):
         return None
     return mask if mask.any() else None

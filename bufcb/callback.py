@@ -15,11 +15,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax.tree_util import PyTreeDef, keystr, tree_flatten, tree_flatten_with_path, tree_map, tree_unflatten
 
-from bufcb import _jax, buffers
+from bufcb import _jax, buffers, device
 from bufcb._jax import ShapedArray
 from bufcb.adapted import Adapted, Arrays
 from bufcb.buffers import Output
 from bufcb.callables import Callback, argument_names, callable_key, check_signature, describe
+from bufcb.device import DeviceBuffer, DeviceOutput
 from bufcb.primitive import VMAP_METHODS, Api, primitive_for
 
 Retain = Literal["raise", "copy"]
@@ -47,7 +48,8 @@ def buffer_callback(
 
     The callback is called as `callback(ctx, out, *args, **kwargs)`, where `ctx` is an `ExecutionContext`,
     `out` has the structure of `result_shape_dtypes` and the arguments that of the call, with a `Buffer` for
-    every array. It returns None. Buffers are valid until it returns; inputs are read-only.
+    every array, or on a GPU a `DeviceBuffer`. It returns None. Buffers are valid until it returns; inputs are
+    read-only.
 
     Args:
       callback: the Python function.
@@ -61,7 +63,8 @@ def buffer_callback(
       command_buffer_compatible: on GPU, whether the callback is traced into a command buffer and not called
       again.
       sharding: a single-device sharding that says on which device of several the callback is called.
-      retain: "raise" makes it an error if a reference to a buffer outlives the call. "copy" hands out copies.
+      retain: "raise" makes it an error if a reference to a buffer outlives the call. "copy" hands out copies;
+        on a GPU to NumPy, not to GPU libraries.
 
     Returns:
       A function of arrays and pytrees of arrays, whose result has the structure of `result_shape_dtypes`.
@@ -360,13 +363,18 @@ def store(out: Any, value: Any) -> None:
             buffers.write((out,), buffers.leaves(value))
         return
     outputs = jax.tree_util.tree_leaves(out)
+    if any(isinstance(output, DeviceBuffer) for output in outputs):
+        kind: type[Any] = DeviceOutput
+        write: Callable[..., None] = device.write
+    else:
+        kind, write = Output, buffers.write
     for output in outputs:
-        if not isinstance(output, Output):
+        if not isinstance(output, kind):
             raise TypeError(
                 "bufcb.store writes into outputs as the callback was handed them, not into a "
                 f"{type(output).__name__}; write into a view of one with `view[...] = value`."
             )
-    buffers.write(outputs, buffers.leaves(value))
+    write(outputs, buffers.leaves(value))
 
 
 def to_numpy(x: Any, copy: bool = False) -> Any:
@@ -380,7 +388,7 @@ def to_numpy(x: Any, copy: bool = False) -> Any:
 
 
 def _leaf_to_numpy(leaf: Any, copy: bool) -> Any:
-    if not isinstance(leaf, (np.ndarray, jax.Array, _jax.XlaBuffer)):
+    if not isinstance(leaf, (np.ndarray, jax.Array, _jax.XlaBuffer, DeviceBuffer)):
         return leaf
     if copy:
         return np.array(leaf)

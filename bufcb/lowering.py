@@ -1,8 +1,8 @@
 """How the primitive reaches XLA: one rule per platform.
 
-On CPU, XLA's own handler for buffer callbacks calls the trampoline with its buffers. Everywhere else, and
-wherever XLA would partition the computation over several devices, the *host path* calls it with host arrays,
-through the custom call that `jax.pure_callback` lowers to.
+On CPU and on GPU, XLA's own handler for buffer callbacks calls the trampoline with its buffers. Everywhere
+else, and wherever XLA would partition the computation over several devices, the *host path* calls it with
+host arrays, through the custom call that `jax.pure_callback` lowers to.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from bufcb import _jax, trampoline
+from bufcb import _jax, device_trampoline, trampoline
 from bufcb._jax import LoweringRuleContext, ShapedArray
-from bufcb.buffers import HostArray, HostContext
+from bufcb.buffers import HostArray, HostContext, is_sub_byte
 from bufcb.callables import Callback, describe
 from bufcb.primitive import Api, buffer_callback_p, placed_buffer_callback_p
 
@@ -64,16 +64,17 @@ def _lower(ctx: LoweringRuleContext, *operands: Any, **params: Any) -> Sequence[
         )
     platform = _jax.platform_of(ctx)
     if platform not in _RULES:
-        raise ValueError(f"`buffer_callback` not supported on {platform} backend.")
+        raise _not_supported(platform)
+    rule = _RULES[platform]
     if _needs_host_path(ctx, params["sharding"]):
-        return _lower_host(ctx, *operands, **params)
-    if axes := _jax.automatic_axes(ctx):
-        return _lower_partly_manual(ctx, axes, *operands, **params)
-    return _RULES[platform](ctx, *operands, **params)
+        rule = rule if rule is _lower_oneapi else _lower_host
+    elif axes := _jax.automatic_axes(ctx):
+        rule = functools.partial(_lower_partly_manual, axes)
+    return rule(ctx, *operands, **params)
 
 
 def _lower_partly_manual(
-    ctx: LoweringRuleContext, axes: set[str], *operands: Any, **params: Any
+    axes: set[str], ctx: LoweringRuleContext, *operands: Any, **params: Any
 ) -> Sequence[Any]:
     """Make the remaining axes manual as well, around the call alone: XLA does not partition a callback.
 
@@ -95,7 +96,7 @@ def _lower_partly_manual(
 
 
 def _lower_cpu(ctx: LoweringRuleContext, *operands: Any, **params: Any) -> Sequence[Any]:
-    return _lower_buffers(ctx, operands, "xla_buffer_python_cpu_callback", params)
+    return _lower_buffers(ctx, operands, "xla_buffer_python_cpu_callback", params, trampoline.build)
 
 
 def _needs_host_path(ctx: LoweringRuleContext, sharding: jax.sharding.Sharding | None) -> bool:
@@ -107,11 +108,41 @@ def _needs_host_path(ctx: LoweringRuleContext, sharding: jax.sharding.Sharding |
     return sharding is not None or _jax.device_count(ctx) > 1
 
 
+def _lower_gpu(
+    platform: str, ctx: LoweringRuleContext, *operands: Any, command_buffer_compatible: bool, **params: Any
+) -> Sequence[Any]:
+    target = "xla_buffer_python_gpu_callback" + ("_cmd_buffer" if command_buffer_compatible else "")
+    build = functools.partial(
+        device_trampoline.build,
+        machine=functools.partial(device_trampoline.machine_of, platform),
+        recordable=command_buffer_compatible,
+    )
+    return _lower_buffers(ctx, operands, target, params, build)
+
+
+def _lower_oneapi(ctx: LoweringRuleContext, *operands: Any, **params: Any) -> Sequence[Any]:
+    """Lower to a call on the host, where JAX can: XLA's queues there cannot be waited for from Python."""
+    try:
+        return _lower_host(ctx, *operands, **params)
+    except ValueError as error:
+        if "not supported on" not in str(error):
+            raise
+        raise _not_supported("oneapi") from error
+
+
+def _not_supported(platform: str) -> ValueError:
+    return ValueError(f"`buffer_callback` not supported on {platform} backend.")
+
+
 def _lower_buffers(
-    ctx: LoweringRuleContext, operands: Sequence[Any], target: str, params: dict[str, Any]
+    ctx: LoweringRuleContext,
+    operands: Sequence[Any],
+    target: str,
+    params: dict[str, Any],
+    build: Callable[[trampoline.Plan], Callable[..., tuple[()]]],
 ) -> Sequence[Any]:
     """Lower to a handler of XLA's that passes its own buffers."""
-    function = trampoline.build(_plan(ctx, **params))
+    function = build(_plan(ctx, **params))
     index = _jax.add_host_callback(ctx, function)
     rule = jax.ffi.ffi_lowering(
         target,
@@ -139,7 +170,7 @@ def _lower_widened(
 
 def _widened(aval: ShapedArray) -> ShapedArray:
     """Return the 8-bit counterpart of a 2- or 4-bit array, else `aval` itself."""
-    return _eight_bits(aval) if trampoline.is_sub_byte(np.dtype(aval.dtype)) else aval
+    return _eight_bits(aval) if is_sub_byte(np.dtype(aval.dtype)) else aval
 
 
 def _widened_2_bits(aval: ShapedArray) -> ShapedArray:
@@ -226,7 +257,13 @@ def _emit_host_call(
 # The rule of each platform, where the computation runs on one device or sees one device's shard. One entry
 # for all of them is registered with JAX: rules that are registered by platform cannot say that several at
 # once are too many.
-_RULES = {"cpu": _lower_cpu, **dict.fromkeys(("cuda", "oneapi", "rocm", "tpu"), _lower_host)}
+_RULES: dict[str, Callable[..., Sequence[Any]]] = {
+    "cpu": _lower_cpu,
+    "cuda": functools.partial(_lower_gpu, "cuda"),
+    "rocm": functools.partial(_lower_gpu, "rocm"),
+    "oneapi": _lower_oneapi,
+    "tpu": _lower_host,
+}
 
 _jax.register_lowering(buffer_callback_p, _lower)
 _jax.register_lowering(placed_buffer_callback_p, _lower, requires_devices=True)

@@ -36,13 +36,14 @@ import logging
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from jax.tree_util import PyTreeDef, keystr, tree_flatten_with_path, tree_unflatten
 
 from bufcb import adapted, buffers
 from bufcb.adapted import Adapted
+from bufcb.buffers import is_sub_byte
 from bufcb.callables import argument_names, describe
 from bufcb.primitive import Api
 
@@ -88,6 +89,13 @@ class Plan:
         return {output for _, output in self.aliases}
 
     @property
+    def failure(self) -> str | None:
+        """What is logged when the callback raises; None if nothing is."""
+        if self.api == "pure_callback":
+            return "jax.pure_callback failed"
+        return "buffer_callback failed" if self.has_peers else None
+
+    @property
     def copies(self) -> bool:
         """Whether the callback works on copies of its own; without the GIL, reference counts do not tell."""
         return self.retain == "copy" or buffers.FREE_THREADED
@@ -106,9 +114,9 @@ class _Writer:
         self.names: dict[str, Any] = {
             "getrefcount": sys.getrefcount,
             "OutputError": buffers.OutputError,
-            "raise_returned": functools.partial(_raise_returned, plan),
-            "name_output": functools.partial(_name_output, plan),
-            "check_text": _check_text,
+            "raise_returned": functools.partial(raise_returned, plan),
+            "name_output": functools.partial(name_output, plan),
+            "check_text": check_text,
             "check_escapes": functools.partial(_check_escapes, plan),
             "detach": buffers.detach,
             "fill_canary": buffers.fill_canary,
@@ -148,11 +156,10 @@ class _Writer:
         yield from (_indent(line, 2) for line in self.part())
         yield "        if type(error) is OutputError:"
         yield "            name_output(error)"
-        if self.plan.api == "pure_callback" or self.plan.has_peers:
-            namesake = "jax.pure_callback" if self.plan.api == "pure_callback" else "buffer_callback"
-            self.names["log"] = logging.getLogger("bufcb").exception
+        if self.plan.failure:
+            self.names["log"] = functools.partial(logging.getLogger("bufcb").exception, self.plan.failure)
             yield "        else:"
-            yield f'            log("{namesake} failed")'
+            yield "            log()"
         yield "        check_text(error)"
         yield "        raise"
         yield from map(_indent, self.close())
@@ -320,14 +327,6 @@ def _indent(line: str, levels: int = 1) -> str:
     return "    " * levels + line
 
 
-def is_sub_byte(dtype: np.dtype) -> bool:
-    """Return whether XLA packs several elements of this dtype into a byte."""
-    return dtype.name in SUB_BYTE
-
-
-SUB_BYTE = frozenset({"int1", "uint1", "int2", "uint2", "int4", "uint4", "float4_e2m1fn"})
-
-
 def _input_names(plan: Plan) -> list[str]:
     args, kwargs = tree_unflatten(plan.in_tree, range(len(plan.in_dtypes)))
     return argument_names(plan.function, args, kwargs)
@@ -338,7 +337,8 @@ def _output_names(plan: Plan) -> list[str]:
     return [f"output `out{keystr(path)}`" for path, _ in tree_flatten_with_path(out)[0]]
 
 
-def _raise_returned(plan: Plan) -> None:
+def raise_returned(plan: Plan) -> NoReturn:
+    """Raise the error of a callback that returned a value."""
     raise ValueError(
         "buffer_callback callback must not return any values.\n"
         f"Callback {describe(plan.function)} did: write the results into its outputs, with `out[...] = "
@@ -346,13 +346,13 @@ def _raise_returned(plan: Plan) -> None:
     )
 
 
-def _name_output(plan: Plan, error: buffers.OutputError) -> None:
+def name_output(plan: Plan, error: buffers.OutputError) -> None:
     """Add the callback's name and the leaf to an error that a strict write raised."""
     leaf = "" if error.index is None else f", {_output_names(plan)[error.index]}"
     error.args = (f"{error.args[0]}\nCallback {describe(plan.function)}{leaf}",)
 
 
-def _check_text(error: BaseException) -> None:
+def check_text(error: BaseException) -> None:
     """Raise another error in the place of one that XLA cannot put into words: it would end the process.
 
     Its text, or a name in its traceback, may have characters that UTF-8 has no bytes for.
@@ -384,6 +384,11 @@ def _check_escapes(plan: Plan, arrays: tuple[np.ndarray, ...]) -> None:
     if not kept:
         return
     buffers.detach(arrays)
+    raise_kept(plan, kept)
+
+
+def raise_kept(plan: Plan, kept: Sequence[int]) -> NoReturn:
+    """Raise the error of a callback that kept some of its buffers, numbered from the first input on."""
     names = [*_input_names(plan), *_output_names(plan)]
     raise RuntimeError(
         f"buffer_callback: callback {describe(plan.function)} returned, but something still refers to its "
@@ -398,14 +403,16 @@ def _check_written(plan: Plan, arrays: Sequence[np.ndarray], again: Callable[[],
             continue
         mask = buffers.find_unwritten(array, again)
         if mask is not None:
-            raise RuntimeError(_unwritten(plan, _output_names(plan)[i], mask, array.shape))
+            raise_unwritten(plan, i, mask)
 
 
-def _unwritten(plan: Plan, name: str, mask: np.ndarray, shape: tuple[int, ...]) -> str:
+def raise_unwritten(plan: Plan, output: int, mask: np.ndarray) -> NoReturn:
+    """Raise the error of a callback that did not write the elements of an output which `mask` tells."""
+    name = _output_names(plan)[output]
     if mask.all():
-        return f"buffer_callback: callback {describe(plan.function)} did not write its {name}."
-    first = tuple(int(i) for i in np.unravel_index(int(mask.argmax()), shape))
-    return (
+        raise RuntimeError(f"buffer_callback: callback {describe(plan.function)} did not write its {name}.")
+    first = tuple(int(i) for i in np.unravel_index(int(mask.argmax()), plan.out_shapes[output]))
+    raise RuntimeError(
         f"buffer_callback: callback {describe(plan.function)} wrote its {name} only in part: "
         f"{int(mask.sum())} of {mask.size} elements are missing, the first at index {first}."
     )

@@ -1,4 +1,4 @@
-"""The migration of single files, in memory, by one process: whatever goes wrong is the file's own error."""
+"""The migration or audit of files, in memory, by one process: what goes wrong is the file's own error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 
 from codemods import engine
 from codemods.discovery import Candidate
-from codemods.model import FileResult, Options, failed
+from codemods.model import AuditOptions, FileResult, Options, failed
 from codemods.project import Project
 from codemods.source import SourceError, SourceFile
 
@@ -27,10 +27,11 @@ _SECONDS_BETWEEN_TICKS: Final = 0.2
 
 
 class Analysis:
-    """The migration of the files of one project, of which it reads what each of them needs."""
+    """The migration or audit of the files of one project, of which it reads what each of them needs."""
 
-    def __init__(self, paths: Sequence[Path], options: Options) -> None:
+    def __init__(self, paths: Sequence[Path], options: Options | AuditOptions) -> None:
         self._migrate = _engine(paths, options)
+        self._command = "bufcb-lint" if isinstance(options, AuditOptions) else "bufcb-migrate"
 
     def __call__(self, candidate: Candidate, left: Collection[int] = ()) -> FileResult:
         """Migrates one file, but for the call sites with the indices `left`.
@@ -46,16 +47,21 @@ class Analysis:
             why = "there is not enough memory to analyse it"
         except Exception as error:  # noqa: BLE001 - one file's bad luck must not be the other files'
             shown = f"{type(error).__name__}: {error} ({_place(error)})"
-            why = f"internal error in bufcb-migrate: {shown}; please report it"
+            why = f"internal error in {self._command}: {shown}; please report it"
         return failed(candidate.path, candidate.data, why)
 
 
-def _engine(paths: Sequence[Path], options: Options) -> Callable[..., FileResult]:
+def _engine(paths: Sequence[Path], options: Options | AuditOptions) -> Callable[..., FileResult]:
     # Made for the first file, so that its failure is reported as a file's is.
     project = functools.cache(lambda: Project.of(paths))
 
     def migrate(source: SourceFile, left: Collection[int]) -> FileResult:
-        result = engine.migrate(source, project(), options, left)
+        if isinstance(options, AuditOptions):
+            from codemods.lint.engine import lint
+
+            result = lint(source, project(), options)
+        else:
+            result = engine.migrate(source, project(), options, left)
         project().forget()
         return result
 

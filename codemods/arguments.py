@@ -14,7 +14,7 @@ from codemods.resolve import Resolved
 from codemods.sites import CallSite
 
 # Methods whose result is one array, of an object that is one.
-_ARRAY_METHODS: Final = frozenset(
+ARRAY_METHODS: Final = frozenset(
     "astype reshape ravel flatten sum mean prod std var max min cumsum cumprod transpose squeeze swapaxes "
     "clip round dot argmax argmin argsort trace".split()
 )
@@ -220,7 +220,7 @@ def _of_call(node: ast.Call, module: Module, depth: int) -> Argument:
         return Argument("array", "float")
     if origin == "jax.lax.stop_gradient" and node.args:
         return argument(node.args[0], module, 1)
-    if isinstance(node.func, ast.Attribute) and node.func.attr in _ARRAY_METHODS and not origin:
+    if isinstance(node.func, ast.Attribute) and node.func.attr in ARRAY_METHODS and not origin:
         if argument(node.func.value, module, depth + 1).form != "array":
             return Argument()
         dtype = _dtype_name(node.args[0], module) if node.func.attr == "astype" and node.args else None

@@ -16,6 +16,7 @@ from codemods.bodies import BodyReport, Obstacle, analyse
 from codemods.checks import (
     check_definition,
     check_handled,
+    check_jax,
     check_keys,
     check_listed,
     check_replaced,
@@ -77,6 +78,7 @@ class Planner:
         self.remarks: list[tuple[ast.expr | ast.stmt, Diagnostic]] = []
         self.definitions: dict[Site, tuple[Suppressions, ast.FunctionDef | ast.Lambda]] = {}
         self.suppressions: dict[str, Suppressions] = {}
+        self.resolved: dict[Site, Resolved] = {}
         self.selection = Selection(options)
         self.silenced: dict[Site, Diagnostic] = {}
 
@@ -93,6 +95,10 @@ class Planner:
             plan = self._plan(sites, suppressions, left)
             if not self.silence(plan, suppressions):
                 return plan
+
+    @property
+    def context(self) -> Context:
+        return Context(self.source, self.module, self.project, self.options, self.free, self.reflection)
 
     def silence(self, plan: ModulePlan, suppressions: Suppressions) -> bool:
         """Notes the sites whose outcome nobody wants, for the next plan; returns whether there are any."""
@@ -131,7 +137,7 @@ class Planner:
             elif not isinstance(site, CallSite):
                 plans[site] = settled[site]
             else:
-                found = resolve(site.callback, self.module, callbacks, self.overridden, self._follow_import)
+                found = self._resolve(site, callbacks)
                 definition = found.function if isinstance(found, Resolved) else found.definition
                 if definition is not None:
                     self.definitions[site] = self._suppressions_of(found, suppressions), definition
@@ -154,6 +160,12 @@ class Planner:
         return ModulePlan(
             ordered, tuple(self.functions), tuple(self.siblings), tuple(self.remarks), definitions
         )
+
+    def _resolve(self, site: CallSite, callbacks: frozenset[ast.expr]) -> Resolved | Opaque:
+        found = resolve(site.callback, self.module, callbacks, self.overridden, self._follow_import)
+        if isinstance(found, Resolved):
+            self.resolved[site] = found
+        return found
 
     def _follow_import(self, origins: frozenset[str]) -> Found:
         return self.imported.follow(origins, self.source.path)
@@ -255,7 +267,7 @@ class Planner:
             return {site: self._adapted(site, stop.diagnostic, stop.arrays) for site, _ in group.calls}
 
     def _rewritten(self, group: Group) -> dict[Site, SitePlan]:
-        context = Context(self.source, self.module, self.project, self.options, self.free, self.reflection)
+        context = self.context
         check_listed(group, context)
         check_handled(group, self.handlers)
         in_place = InPlace(context)
@@ -304,6 +316,7 @@ class Planner:
         report = self._analysed(group, found, _ACCEPTED if self.options.arrays == "numpy" else frozenset())
         if report.obstacle is not None:
             raise Adapted(of_obstacle(self._with_advice(report.obstacle, group, found), home))
+        check_jax(group, self.module if home is None else home.module)
         findings = Findings(found, report, self._spec(group))
         check_writes(findings, self.options)
         check_keys(findings)

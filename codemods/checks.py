@@ -8,8 +8,9 @@ from typing import Final
 
 from codemods.arguments import default_of
 from codemods.class_handlers import ClassHandlers
-from codemods.groups import Adapted, Context, Findings, Group
+from codemods.groups import Adapted, Context, Findings, Group, place
 from codemods.hoisting import anchor
+from codemods.jax_calls import jax_call
 from codemods.model import Diagnostic, Options
 from codemods.names import FunctionNode, Module
 from codemods.overrides import Overrides
@@ -137,6 +138,15 @@ def check_writes(findings: Findings, options: Options) -> None:
                     f"Copy it first: `{name} = np.array({name})`.",
                 )
             )
+
+
+def check_jax(group: Group, module: Module) -> None:
+    """What computes with JAX in a function that it calls is no callback of NumPy's; `module` has it."""
+    if (found := jax_call(group.function, module)) is not None:
+        shown = f"`{ast.unparse(found.node.func)}` ({place(found.node, group.resolved.home)})"
+        reason = f"The callback uses JAX itself, in {shown}."
+        way_out = "It keeps getting JAX arrays; write it in NumPy to have it rewritten."
+        raise Adapted(Diagnostic("BC103", reason, way_out))
 
 
 def check_keys(findings: Findings) -> None:

@@ -44,9 +44,12 @@ def class_of_instance(node: ast.Name, module: Module) -> ast.ClassDef | None:
     binding = module.sole_binding(node)
     if binding is None or binding.kind is not BindingKind.ASSIGNMENT:
         return None
-    if not isinstance(binding.value, ast.Call) or not isinstance(binding.value.func, ast.Name):
-        return None
-    made = module.sole_binding(binding.value.func)
+    return class_of_call(binding.value, module) if isinstance(binding.value, ast.Call) else None
+
+
+def class_of_call(node: ast.Call, module: Module) -> ast.ClassDef | None:
+    """The class of the object that a call makes; None unless it is one in sight that makes an instance."""
+    made = module.sole_binding(node.func) if isinstance(node.func, ast.Name) else None
     if made is None or not isinstance(made.node, ast.ClassDef):
         return None
     every = _order(made.node, module)

@@ -14,18 +14,21 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
-from codemods.model import Options, Status
+from codemods.model import AuditOptions, Options
 from codemods.options import (
     EXIT_FAILED,
     Command,
     Failure,
+    audit_selection,
     format_option,
     help_options,
+    html_option,
     input_options,
     jobs_option,
     migration_options,
     option,
     output_file,
+    transform_option,
 )
 
 if TYPE_CHECKING:
@@ -84,15 +87,7 @@ class _Task:
     group="Output",
     help="Write the changes of all files to FILE as well, for git apply anywhere in the repository.",
 )
-@option(
-    "--html",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    callback=output_file,
-    settable=False,
-    group="Output",
-    help="Write a page to FILE as well, on which to read the changes and remarks in a browser.",
-)
+@html_option
 @migration_options
 @help_options
 @click.pass_context
@@ -125,24 +120,55 @@ def migrate(
 
 
 @click.command(
+    "lint",
     cls=Command,
-    epilog="Exit status: 0 nothing found; 1 something is left to migrate; 2 when something could not be "
-    "processed, while the rest was. Options can be set in [tool.bufcb] of pyproject.toml.",
+    epilog="Exit status: 0 nothing found; 1 findings are left; 2 when something could not be processed, "
+    "while the rest was. Options can be set in [tool.bufcb] of pyproject.toml.",
 )
 @input_options
+@option(
+    "--fix/--no-fix",
+    default=False,
+    group="What to do",
+    help="Fix what can safely be fixed, and report the rest.",
+)
+@option(
+    "--diff",
+    is_flag=True,
+    settable=False,
+    group="What to do",
+    help="Write nothing, and print what --fix would change.",
+)
 @jobs_option
 @format_option
-@migration_options
+@html_option
+@transform_option
+@audit_selection
 @help_options
 @click.pass_context
-def lint(ctx: click.Context, /, inputs: Inputs, form: Format, jobs: int, **options: Any) -> None:
-    """Report every call site of jax.pure_callback that is left to migrate.
+def lint(
+    ctx: click.Context,
+    /,
+    inputs: Inputs,
+    fix: bool,
+    diff: bool,
+    form: Format,
+    html: Path | None,
+    jobs: int,
+    gradient_transform: tuple[str, ...],
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+) -> None:
+    """Audit code that uses buffer callbacks, of JAX or of bufcb.
 
-    Each PATH is a Python file or a folder to search, or - for code on standard input. The analysis is
-    that of bufcb-migrate with the same options, and no file is touched. A call site that is skipped,
-    as a comment "# bufcb: skip", --select or --ignore asks, is not reported.
+    Each PATH is a Python file or a folder to search, or - for code on standard input. Each finding has a
+    code, which --explain explains. A comment "# bufcb: skip", or "# bufcb: skip[CODE]", on its line, on the
+    callback's header or on the call leaves it out.
     """
-    ctx.exit(_guarded(lambda: _lint(inputs, Options(**options), form, jobs)))
+    if diff and form != "text":
+        raise click.UsageError("--diff prints changes, and so takes --format text alone.", ctx)
+    options = AuditOptions(fix and not diff, diff, select, ignore, gradient_transform)
+    ctx.exit(_guarded(lambda: _lint(inputs, options, form, html, jobs)))
 
 
 def _mode(ctx: click.Context, write: bool, check: bool, interactive: bool) -> tuple[bool, bool]:
@@ -186,7 +212,7 @@ def _check_terminal(ctx: click.Context, inputs: Inputs) -> None:
         raise Failure("--interactive needs a terminal, to show changes on and to read answers from")
 
 
-def _analysed(inputs: Inputs, options: Options, jobs: int) -> Run:
+def _analysed(inputs: Inputs, options: Options | AuditOptions, jobs: int) -> Run:
     from codemods import running
     from codemods.progress import Progress
 
@@ -197,7 +223,7 @@ def _analysed(inputs: Inputs, options: Options, jobs: int) -> Run:
 def _migrate(task: _Task) -> int:
     from codemods import running
 
-    _check_outputs(task)
+    _check_outputs(task.patch, task.html)
     if task.interactive:
         run = running.choose(task.inputs, task.options)
     else:
@@ -206,40 +232,41 @@ def _migrate(task: _Task) -> int:
         run = dataclasses.replace(run, written=task.write)  # what came by standard input goes to its output
     elif task.write and not task.interactive:
         run = running.write(run)
-    is_complete = _save_outputs(task, run)  # before the report, whose reader may go away
+    is_complete = _save_outputs(task.patch, task.html, run)  # before the report, whose reader may go away
     _report(run, task.form, migrated=task.inputs.code if task.write else None)
     if run.failed or not is_complete:
         return EXIT_FAILED
     return EXIT_WORK_LEFT if task.check and run.changed else 0
 
 
-def _check_outputs(task: _Task) -> None:
+def _check_outputs(patch: Path | None, html: Path | None) -> None:
     """Fails, before anything is done, if it is plain by now that an output file cannot be written."""
-    if task.patch is None and task.html is None:
+    if patch is None and html is None:
         return
     from codemods import writing
-    from codemods.report import html, patch
+    from codemods.report import html as as_html
+    from codemods.report import patch as as_patch
     from codemods.source import SourceError
 
     try:
-        for path, start in ((task.patch, patch.START), (task.html, html.START)):
+        for path, start in ((patch, as_patch.START), (html, as_html.START)):
             if path is not None:
                 writing.check_output(path, start)
     except SourceError as error:
         raise Failure(str(error)) from None
 
 
-def _save_outputs(task: _Task, run: Run) -> bool:
+def _save_outputs(patch: Path | None, html: Path | None, run: Run) -> bool:
     """Writes the patch and the page; False, after saying why, where one fails: the rest goes on."""
     is_complete = True
-    if task.patch is not None:
+    if patch is not None:
         from codemods.report.patch import git_patch
 
-        is_complete &= _save(task.patch, git_patch(run.files))
-    if task.html is not None:
+        is_complete &= _save(patch, git_patch(run.files))
+    if html is not None:
         from codemods.report.html import to_html
 
-        is_complete &= _save(task.html, to_html(run))
+        is_complete &= _save(html, to_html(run))
     return is_complete
 
 
@@ -257,7 +284,7 @@ def _save(path: Path, data: bytes) -> bool:
 def _report(run: Run, form: Format, migrated: bytes | None) -> None:
     """Reports on a run. Code that is `migrated` takes standard output, and every report standard error."""
     from codemods import console
-    from codemods.report import diff, text
+    from codemods.report import text
 
     if migrated is not None:
         console.write(run.files[0].after if run.files else migrated)
@@ -265,9 +292,7 @@ def _report(run: Run, form: Format, migrated: bytes | None) -> None:
         _write_document(run, form, text.conclusion(run), aside=migrated is not None)
         return
     if not run.written:
-        colour = console.has_colour(sys.stdout)
-        for file in run.files:
-            console.write(diff.unified_diff(file, colour=colour, terminal=console.is_shown()))
+        _write_diffs(run)
     console.say(*text.diagnostics(run), *text.changes(run), text.conclusion(run))
 
 
@@ -304,16 +329,47 @@ def _document(run: Run, form: Format) -> str:
     return github.to_commands(run)
 
 
-def _lint(inputs: Inputs, options: Options, form: Format, jobs: int) -> int:
+def _lint(inputs: Inputs, options: AuditOptions, form: Format, html: Path | None, jobs: int) -> int:
+    from codemods import console, running
+    from codemods.report import text
+
+    _check_outputs(None, html)
+    run = _analysed(inputs, options, jobs)
+    if options.fix:
+        run = dataclasses.replace(run, written=True) if inputs.code is not None else running.write(run)
+    left = run.settled if options.fix else run
+    is_complete = _save_outputs(None, html, left)  # before the report, whose reader may go away
+    is_taken = options.diff
+    if options.fix and inputs.code is not None:
+        is_taken = True
+        console.write(run.files[0].after if run.files else inputs.code)
+    if options.diff:
+        _write_diffs(run)
+    if form != "text":
+        _write_document(run if form == "json" else left, form, text.verdict(run), aside=is_taken)
+    else:
+        _write_findings(left, aside=is_taken)
+        console.say(*text.failures(run), *text.changes(run), text.verdict(run))
+    if run.failed or not is_complete:
+        return EXIT_FAILED
+    return EXIT_WORK_LEFT if any(run.notes) else 0
+
+
+def _write_findings(run: Run, *, aside: bool) -> None:
+    """Writes the findings to standard output, or `aside`, to standard error, where that is taken."""
     from codemods import console
     from codemods.report import text
 
-    run = _analysed(inputs, options, jobs)
-    if form != "text":
-        _write_document(run, form, text.verdict(run))
+    if aside:
+        console.say(*text.remarks(run))
     else:
-        console.write("".join(f"{finding}\n" for finding in text.findings(run)))
-        console.say(*text.failures(run), text.verdict(run))
-    if run.failed:
-        return EXIT_FAILED
-    return EXIT_WORK_LEFT if any(site.status is not Status.SKIPPED for site in run.sites) else 0
+        console.write("".join(f"{finding}\n" for finding in text.remarks(run)))
+
+
+def _write_diffs(run: Run) -> None:
+    from codemods import console
+    from codemods.report import diff
+
+    colour, terminal = console.has_colour(sys.stdout), console.is_shown()
+    for file in run.files:
+        console.write(diff.unified_diff(file, colour=colour, terminal=terminal))

@@ -71,8 +71,12 @@ class Contents:
         overlap = len(word) + _LONGEST_ESCAPE
         return [
             path
-            for path in self.containing(word)
-            if any(_is_spelled(word, piece) for piece in self._pieces(path, overlap))
+            for path, held in self._held.items()
+            if (
+                _is_spelled(word, held)
+                if held is not None
+                else any(_is_spelled(word, piece) for piece in _pieces_read(path, overlap))
+            )
         ]
 
     def matching(self, has: Callable[[bytes], object], among: Iterable[str]) -> list[str]:

@@ -1,6 +1,7 @@
 """The stable diagnostic codes, each with its one-line title.
 
-`BC0xx` notes, `BC1xx` adapted because, `BC2xx` refused because. A code is never reused.
+`BC0xx` notes, `BC1xx` adapted because, `BC2xx` refused because, `BCLxxx` findings of the audit. A code is
+never reused.
 """
 
 from __future__ import annotations
@@ -55,7 +56,27 @@ CODES: Final[dict[str, str]] = {
     # Gradients.
     "BC301": "the call is differentiated, and has no derivative",
     "BC302": "code out of sight may differentiate the call",
+    "BC303": "a derivative was added, which is yet to be filled in",
+    "BC304": "a derivative was added",
+    "BC305": "no derivative can be added",
 }
+
+LINT_CODES: Final[dict[str, str]] = {
+    "BCL000": "unused suppression of a finding",
+    "BCL001": "the callback returns a value",
+    "BCL002": "an output is not written on some path",
+    "BCL003": "an output is rebound instead of written",
+    "BCL004": "a buffer is kept after the call",
+    "BCL005": "an input is written to",
+    "BCL006": "the callback's signature does not fit",
+    "BCL007": "a buffer callback is differentiated without a rule",
+    "BCL008": "the callback uses JAX",
+    "BCL009": "a buffer of JAX's own is used as an array",
+    "BCL010": "NumPy views a buffer in code for GPUs",
+    "BCL011": "a callback for command buffers has side effects in Python",
+    "BCL012": "an alias is out of range",
+}
+"""The codes of `bufcb-lint`; each of the others is one of `bufcb-migrate`."""
 
 PLAIN: Final = "BC000"
 """What a plain rewrite, which has nothing to say and hence no code, is called where codes are chosen."""
@@ -68,5 +89,10 @@ def near(text: str) -> str:
     """The end of a sentence about an unknown code: which ones look like it, if any do."""
     import difflib
 
-    found = difflib.get_close_matches(text, (EVERY, PLAIN, *CODES), n=3, cutoff=0.6)
+    found = difflib.get_close_matches(text, (EVERY, PLAIN, *CODES, *LINT_CODES), n=3, cutoff=0.6)
     return f"; did you mean {' or '.join(sorted(found))}?" if found else "."
+
+
+def title(code: str) -> str:
+    """The title of a code of either command; empty for one that is unknown, or has nothing to say."""
+    return CODES.get(code) or LINT_CODES.get(code, "")

@@ -76,7 +76,7 @@ OnError = Callable[[str, str], None]
 def discover(
     paths: Sequence[Path],
     is_wanted: Callable[[str], bool] = lambda path: True,
-    names: Sequence[apis.Name] = apis.DEFAULT,
+    names: Sequence[str] = apis.DEFAULT,
     scanned: Callable[[int], None] = lambda count: None,
 ) -> Discovery:
     """Reads every Python file under `paths` that is wanted, and keeps those that spell one of `names`.
@@ -112,7 +112,7 @@ def discover(
     return Discovery(tuple(candidates), tuple(failures), count)
 
 
-def of_code(name: Path, code: bytes, names: Sequence[apis.Name] = apis.DEFAULT) -> Discovery:
+def of_code(name: Path, code: bytes, names: Sequence[str] = apis.DEFAULT) -> Discovery:
     """Code that is no file, or not one as it stands; `name` is where it would be."""
     candidates = (Candidate(name, code),) if any(each.encode() in code for each in names) else ()
     return Discovery(candidates, (), 1)
@@ -217,8 +217,7 @@ def read_file(path: str) -> bytes | None:
     """The content of a file; None where `path` is no regular file, or is not there to be seen.
 
     Raises:
-      OSError: it cannot be looked at or read.
-      MemoryError: it is too large.
+      OSError: it cannot be looked at or read, or is too large.
     """
     try:
         mode = os.stat(path).st_mode
@@ -229,7 +228,7 @@ def read_file(path: str) -> bytes | None:
     with open(path, "rb") as file:
         data = file.read(_LARGEST_RULES + 1)
     if len(data) > _LARGEST_RULES:
-        raise MemoryError
+        raise OSError(errno.EFBIG, f"it is larger than {_LARGEST_RULES // 1_000_000} MB")
     return data
 
 

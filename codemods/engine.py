@@ -8,7 +8,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
-from codemods import apis, gradients, names, nesting, patches, sites
+from codemods import apis, gradients, names, nesting, patches, scaffolds, sites
 from codemods.apis import Api
 from codemods.callbacks import Planner
 from codemods.definitions import Definitions
@@ -60,13 +60,20 @@ def _migrate(source: SourceFile, project: Project, options: Options, left: Colle
     suppressions = Suppressions(source)
     replaced = dict(_replaced(module, wanted, options))
     planner = Planner(source, module, project, options, replaced)
+    verdicts = _verdicts(source, module, project, found, options)
+    selection = Selection(options)
+
+    def admits(site: sites.Site, diagnostic: Diagnostic) -> bool:
+        covered = suppressions.covers_code(site.node, diagnostic.code)
+        return selection.admits(diagnostic.code) and not covered
+
     while True:
         plan = planner.plan(found, suppressions, frozenset(found[index] for index in left))
+        plan, said = scaffolds.add(plan, planner.context, verdicts, planner.resolved, admits)
         after, plan, error = _rewritten(source, module, plan, options, project)
         if not planner.silence(plan, suppressions):
             break
-    selection, units = Selection(options), _units(plan)
-    verdicts = _verdicts(source, module, project, found, options)
+    units = _units(plan)
     results = tuple(
         _result(source, site, unit, selection, verdicts[site.site])
         for site, unit in zip(plan.sites, units, strict=True)
@@ -74,7 +81,7 @@ def _migrate(source: SourceFile, project: Project, options: Options, left: Colle
     notes = [_mention(source, mention) for mention in mentions]
     for api in wanted:
         notes += _bypassed(api, source, project, results)
-    notes += _of_gradients(results, plan, verdicts, suppressions, project)
+    notes += _of_gradients(results, plan, verdicts, said, suppressions, project)
     unused = Diagnostic("BC005", "This comment suppresses nothing.", "Remove it.")
     notes += [_note(source, line, column, unused) for line, column in suppressions.unused()]
     notes += [_note_at(source, node, diagnostic) for node, diagnostic in plan.remarks]
@@ -223,12 +230,13 @@ def _verdicts(
     """What is known of the gradients of each call site, with places as the user knows them."""
     verdicts = gradients.verdicts(module, source.path, project, found, options)
     return {
-        site: dataclasses.replace(verdict, hops=tuple(_hop(source, hop) for hop in verdict.hops))
+        site: dataclasses.replace(verdict, hops=tuple(hop_in(source, hop) for hop in verdict.hops))
         for site, verdict in verdicts.items()
     }
 
 
-def _hop(source: SourceFile, hop: Hop) -> Hop:
+def hop_in(source: SourceFile, hop: Hop) -> Hop:
+    """A hop with its place as the user knows it, if it is in this file."""
     if hop.path != source.path:
         return hop
     place = source.position(hop.line, 1)
@@ -239,6 +247,7 @@ def _of_gradients(
     results: Sequence[SiteResult],
     plan: ModulePlan,
     verdicts: Mapping[sites.Site, Verdict],
+    said: Mapping[sites.Site, Diagnostic],
     suppressions: Suppressions,
     project: Project,
 ) -> Iterator[Note]:
@@ -248,7 +257,8 @@ def _of_gradients(
     """
     for result, site in zip(results, plan.sites, strict=True):
         verdict = verdicts[site.site]
-        diagnostic, migrated = verdict.diagnostic, site.status in (Status.REWRITTEN, Status.ADAPTED)
+        diagnostic = said.get(site.site, verdict.diagnostic)
+        migrated = site.status in (Status.REWRITTEN, Status.ADAPTED)
         if verdict.gradient is Gradient.UNKNOWN and not gradients.are_taken(project):
             continue
         if migrated and diagnostic and not suppressions.covers_code(site.site.node, diagnostic.code):
@@ -274,7 +284,7 @@ def _result(
         _callback(site),
         plan.status,
         _reworded(source, plan.diagnostic) if plan.diagnostic and is_said else None,
-        verdict.gradient,
+        Gradient.SCAFFOLDED if plan.scaffold else verdict.gradient,
         unit=unit,
         api=site.api.name,
         end_column=end.column,

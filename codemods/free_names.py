@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import keyword
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from codemods import hostlib
@@ -43,7 +43,8 @@ class FreeNames:
                     found.add(name)
         return frozenset(found)
 
-    def choose(self, wanted: Iterable[str], taken: frozenset[str]) -> str:
+    @staticmethod
+    def choose(wanted: Iterable[str], taken: frozenset[str]) -> str:
         """The first of `wanted` that is not in `taken`, else the last with a number."""
         last = ""
         for last in wanted:
@@ -61,6 +62,14 @@ class FreeNames:
             name, number = f"{wanted}_{number}", number + 1
         self._taken.add(name)
         return name
+
+    def stem(self, wanted: str, endings: Sequence[str]) -> str:
+        """`wanted`, or `wanted` with a number, so that it is free with each of the endings."""
+        stem, number = wanted, 2
+        while any(f"{stem}{ending}" in self._taken for ending in endings):
+            stem, number = f"{wanted}_{number}", number + 1
+        self._taken.update(f"{stem}{ending}" for ending in endings)
+        return stem
 
     def sibling(self, name: str) -> str:
         return self.fresh(f"_{name.strip('_')}_into")

@@ -22,7 +22,7 @@ def why_not_hoisted(function: ast.Lambda, module: Module, source: SourceFile) ->
         return "A default of the lambda is more than a name or a constant."
     if any(isinstance(n, ast.Yield | ast.YieldFrom | ast.Await) for n in walk(function)):
         return "The lambda yields."
-    crossed = list(_crossed(function, above, module))
+    crossed = list(scopes_between(function, above, module))
     if _reads_any(function, crossed, module):
         return _of_inner_names(crossed)
     if any(isinstance(scope.node, ast.ClassDef) for scope in crossed) and _is_mangled_inside(function):
@@ -52,13 +52,13 @@ def _reads_names(default: ast.expr) -> bool:
     return isinstance(default, ast.Name)
 
 
-def anchor(function: ast.Lambda, module: Module, source: SourceFile) -> ast.stmt:
-    """The statement in front of which a `def` goes: the one that holds the lambda, or one around it.
+def anchor(node: ast.expr, module: Module, source: SourceFile) -> ast.stmt:
+    """The statement in front of which a `def` goes: the one that holds an expression, or one around it.
 
     A block on the line of its header has no place for a `def`, nor is there one in front of an `elif`; what
     the body of a class defines is not seen from its methods.
     """
-    statement = module.statement(function)
+    statement = module.statement(node)
     while True:
         around = _before_on_its_line(statement, module) or _around(statement, module, source)
         if around is None:
@@ -86,10 +86,10 @@ def _before_on_its_line(statement: ast.stmt, module: Module) -> ast.stmt | None:
     return block[index - 1] if is_behind else None
 
 
-def _crossed(function: ast.Lambda, above: ast.stmt, module: Module) -> Iterator[Scope]:
-    """The scopes between a lambda and the statement in front of which its `def` goes."""
+def scopes_between(node: ast.expr, above: ast.stmt, module: Module) -> Iterator[Scope]:
+    """The scopes between an expression and the statement in front of which a `def` goes."""
     outer = module.scopes[above]
-    for scope in module.scopes[function].enclosing():
+    for scope in module.scopes[node].enclosing():
         if scope is outer:
             return
         yield scope

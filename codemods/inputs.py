@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import os
 import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
+
+from codemods.model import LARGEST_NOTEBOOK
 
 UNNAMED: Final = Path("<stdin>")
+
+# A list of a million long paths.
+_LARGEST_LIST: Final = 100_000_000
 
 _ESCAPE: Final = re.compile(rb'\\(?:([0-7]{3})|([abtnvfr"\\]))')
 _ESCAPED: Final = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
@@ -89,8 +95,28 @@ def _unquoted(line: bytes) -> bytes:
     return _ESCAPE.sub(character, line[1:-1])
 
 
-def read_standard_input() -> bytes:
-    """All of standard input; raises `OSError` where it cannot be read or is closed."""
+def read_code() -> bytes:
+    """All of standard input, for a program; raises `OSError` where it cannot be read, or has no end."""
+    return _bounded(_standard_input(), LARGEST_NOTEBOOK)
+
+
+def read_paths(file: str | None) -> bytes:
+    """All of a file, or of standard input, for a list of paths; raises `OSError` as `read_code` does."""
+    if file is None:
+        return _bounded(_standard_input(), _LARGEST_LIST)
+    with open(file, "rb") as opened:
+        return _bounded(opened, _LARGEST_LIST)
+
+
+def _standard_input() -> BinaryIO:
     if sys.stdin is None:
         raise OSError("it is closed")
-    return sys.stdin.buffer.read()
+    return sys.stdin.buffer
+
+
+def _bounded(stream: BinaryIO, most: int) -> bytes:
+    """What a stream holds; raises `OSError` for more than `most` bytes, without reading on."""
+    data = stream.read(most + 1)
+    if len(data) > most:
+        raise OSError(errno.EFBIG, f"it is larger than {most // 1_000_000} MB")
+    return data

@@ -13,6 +13,7 @@ from codemods.apis import DEFAULT, Name
 Target = Literal["bufcb", "jax"]
 Arrays = Literal["auto", "numpy", "jax"]
 Gradients = Literal["auto", "always", "never"]
+Vjp = Literal["raise", "zeros", "finite-difference", "known"]
 
 # The size of the largest file to be analysed, in bytes, of which each takes some hundred in memory.
 LARGEST: Final = 4_000_000
@@ -57,6 +58,8 @@ class Options:
       gradients: `auto` tells which call sites are differentiated, `always` takes those for differentiated
         of which that cannot be told, `never` looks at none.
       gradient_transform: more functions that differentiate, as `NAME` or `NAME=KNOWN`.
+      vjp: the derivative that a differentiated call gets if that of its callback is not known: one that
+        raises (as with `known`), zeros, or finite differences.
     """
 
     target: Target = "bufcb"
@@ -68,8 +71,38 @@ class Options:
     apis: tuple[Name, ...] = DEFAULT
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
-    gradients: Gradients = "never"
+    gradients: Gradients = "auto"
     gradient_transform: tuple[str, ...] = ()
+    vjp: Vjp = "raise"
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What a file must spell, one of them, to be of interest."""
+        return self.apis
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class AuditOptions:
+    """What the user of `bufcb-lint` chose.
+
+    Attributes:
+      fix: whether the result is the file as the fixes leave it, with what is found there.
+      diff: whether it is that file with what is found before.
+      select: codes, or their beginnings, of the findings to report; empty for all of them.
+      ignore: codes, or their beginnings, of the findings not to report.
+      gradient_transform: more functions that differentiate, as in `Options`.
+    """
+
+    fix: bool = False
+    diff: bool = False
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    gradient_transform: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What a file must spell, one of them, to be of interest."""
+        return ("buffer_callback",)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -149,6 +182,7 @@ class Note:
 
     Attributes:
       hops: the way to the place that the remark is about.
+      fixable: whether `bufcb-lint --fix` takes care of it.
     """
 
     line: int
@@ -156,6 +190,7 @@ class Note:
     diagnostic: Diagnostic
     cell: int | None = None
     hops: tuple[Hop, ...] = ()
+    fixable: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

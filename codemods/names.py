@@ -12,9 +12,10 @@ import ast
 import dataclasses
 import enum
 import functools
+import itertools
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from typing import cast
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, cast
 
 from codemods.trees import children
 from codemods.uses import names_in_examples, names_in_text
@@ -169,9 +170,29 @@ class Module:
         found = self.origins(node)
         return next(iter(found)) if len(found) == 1 else None
 
+    @functools.cached_property
+    def renamed(self) -> dict[str, list[str]]:
+        """For each name that is imported under another, as `from m import name as other`, the others."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for scope in self.opened.values():
+            for binding in itertools.chain.from_iterable(scope.bindings.values()):
+                alias = binding.node
+                if isinstance(alias, ast.alias) and alias.asname:
+                    found[alias.name].append(alias.asname)
+        return found
+
+    @functools.cached_property
+    def nonlocal_names(self) -> frozenset[str]:
+        """The names that some function assigns to in a function around it."""
+        return frozenset().union(*(scope.nonlocal_names for scope in self.opened.values()))
+
     def names_in_strings(self, name: str) -> bool:
         """Whether a string is just `name`, as in `__all__` or `getattr`."""
         return name in self._strings
+
+    def may_name(self, name: str) -> bool:
+        """Whether a string ends in `name` as a dotted path does, or `name` is the keyword of some call."""
+        return name in self._ends_of_strings
 
     def spells(self, name: str) -> bool:
         """Whether a string, or a constant part of an f-string, spells `name` as code may."""
@@ -188,6 +209,11 @@ class Module:
             and isinstance(node.value, str)
             and not isinstance(parent, ast.Expr)
         )
+
+    @functools.cached_property
+    def _ends_of_strings(self) -> frozenset[str]:
+        keywords = {node.arg for node in self.parents if type(node) is ast.keyword and node.arg}
+        return frozenset(keywords.union(text.rpartition(".")[2] for text in self._strings))
 
     @functools.cached_property
     def _docstrings(self) -> frozenset[str]:
@@ -249,6 +275,18 @@ def read(tree: ast.Module) -> Module:
     return _Reader(tree).run()
 
 
+class _Visits(dict[type[ast.AST], Callable[[Any, Scope], None]]):
+    """For each type of node, the method that reads it."""
+
+    def __init__(self, reader: _Reader) -> None:
+        super().__init__()
+        self._reader = reader
+
+    def __missing__(self, kind: type[ast.AST]) -> Callable[[Any, Scope], None]:
+        self[kind] = getattr(self._reader, f"_visit_{kind.__name__}", self._reader.push_children)
+        return self[kind]
+
+
 class _Reader:
     """One walk over the tree. `stack` holds nodes still to visit, with the scope that evaluates them."""
 
@@ -266,15 +304,12 @@ class _Reader:
         self.stack: list[tuple[ast.AST, Scope]] = []
 
     def run(self) -> Module:
+        visits = _Visits(self)
         self._push_all(self.tree.body, self.tree, self.root)
         while self.stack:
             node, scope = self.stack.pop()
             self.scopes[node] = scope
-            visit = getattr(self, f"_visit_{type(node).__name__}", None)
-            if visit is None:
-                self._push_children(node, scope)
-            else:
-                visit(node, scope)
+            visits[type(node)](node, scope)
         self._settle_bindings()
         return Module(
             self.tree,
@@ -297,10 +332,13 @@ class _Reader:
 
     def _push_all(self, nodes: Sequence[ast.AST], parent: ast.AST, scope: Scope) -> None:
         for node in reversed(nodes):
-            self._push(node, parent, scope)
+            self.parents[node] = parent
+            self.stack.append((node, scope))
 
-    def _push_children(self, node: ast.AST, scope: Scope) -> None:
-        self._push_all(children(node), node, scope)
+    def push_children(self, node: ast.AST, scope: Scope) -> None:
+        for child in reversed(children(node)):
+            self.parents[child] = node
+            self.stack.append((child, scope))
 
     def _open(self, kind: ScopeKind, node: ast.AST, parent: Scope) -> Scope:
         scope = Scope(kind, node, parent)
@@ -395,12 +433,12 @@ class _Reader:
     def _visit_ExceptHandler(self, node: ast.ExceptHandler, scope: Scope) -> None:
         if node.name:
             self._bind(node.name, BindingKind.OTHER, node, scope)
-        self._push_children(node, scope)
+        self.push_children(node, scope)
 
     def _visit_MatchAs(self, node: ast.MatchAs, scope: Scope) -> None:
         if node.name:
             self._bind(node.name, BindingKind.OTHER, node, scope)
-        self._push_children(node, scope)
+        self.push_children(node, scope)
 
     def _visit_MatchStar(self, node: ast.MatchStar, scope: Scope) -> None:
         if node.name:
@@ -409,7 +447,7 @@ class _Reader:
     def _visit_MatchMapping(self, node: ast.MatchMapping, scope: Scope) -> None:
         if node.rest:
             self._bind(node.rest, BindingKind.OTHER, node, scope)
-        self._push_children(node, scope)
+        self.push_children(node, scope)
 
     # Nodes that open a scope.
 
@@ -460,7 +498,7 @@ class _Reader:
         for parameter in found:
             self.parents[parameter], self.scopes[parameter] = node, inner
             self._bind(parameter.name, BindingKind.OTHER, parameter, inner)  # type: ignore[attr-defined]
-            self._push_children(parameter, inner)
+            self.push_children(parameter, inner)
         return inner
 
     def _visit_comprehension_scope(self, node: ast.AST, scope: Scope) -> None:

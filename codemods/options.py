@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from codemods import apis
-from codemods.diagnostics import CODES, EVERY, PLAIN, near
+from codemods.diagnostics import CODES, EVERY, LINT_CODES, PLAIN, near
 
 if TYPE_CHECKING:
     from codemods.inputs import Inputs
@@ -110,13 +110,29 @@ def _some(_ctx: click.Context, _parameter: click.Parameter, values: tuple[str, .
     return values
 
 
-def _codes(_ctx: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """The codes and their beginnings in lists with commas, in capitals."""
+def _codes(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """The codes and their beginnings in lists with commas, in capitals.
+
+    The settings are those of both commands, of whose codes each takes its own.
+    """
     found = [code.strip().upper() for value in values for code in value.split(",")]
+    own, others = ((PLAIN, *CODES), tuple(LINT_CODES))
+    if ctx.command.name == "lint":
+        own, others = others, own
+    assert parameter.name is not None
+    is_setting = ctx.get_parameter_source(parameter.name) is click.core.ParameterSource.DEFAULT_MAP
     for code in found:
-        if not code or (code != EVERY and not any(known.startswith(code) for known in (PLAIN, *CODES))):
-            raise click.BadParameter(f"{code!r} is neither a code nor the beginning of one{near(code)}")
+        if code == EVERY or _begins(code, own) or (is_setting and _begins(code, others)):
+            continue
+        if _begins(code, others):
+            other = "bufcb-migrate" if ctx.command.name == "lint" else "bufcb-lint"
+            raise click.BadParameter(f"{code!r} is for the codes of {other}.")
+        raise click.BadParameter(f"{code!r} is neither a code nor the beginning of one{near(code)}")
     return tuple(found)
+
+
+def _begins(code: str, known: tuple[str, ...]) -> bool:
+    return bool(code) and any(each.startswith(code) for each in known)
 
 
 def _noted(ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:
@@ -153,23 +169,23 @@ def _inputs(ctx: click.Context, parameter: click.Parameter, given: tuple[Path | 
         raise click.UsageError("- is the only PATH, and takes neither --files-from nor --shard.", ctx)
     paths = (name or UNNAMED,)
     _apply_settings(ctx, paths)
-    return Inputs(paths, code=_read("-"))
+    return Inputs(paths, code=_read(None, as_code=True))
 
 
 def _listed(file: str | None) -> list[Path]:
     from codemods.inputs import read_list
 
-    return [] if file is None else read_list(_read(file))
+    return [] if file is None else read_list(_read(file if file != _STANDARD_INPUT else None))
 
 
-def _read(file: str) -> bytes:
-    """The content of `file`, or standard input's for `-`."""
-    from codemods.inputs import read_standard_input
+def _read(file: str | None, *, as_code: bool = False) -> bytes:
+    """The content of `file`, or standard input's for None."""
+    from codemods.inputs import read_code, read_paths
 
     try:
-        return read_standard_input() if file == _STANDARD_INPUT else Path(file).read_bytes()
+        return read_code() if as_code else read_paths(file)
     except OSError as error:
-        shown = "standard input" if file == _STANDARD_INPUT else file
+        shown = "standard input" if file is None else file
         raise Failure(f"{shown} cannot be read: {error.strerror or error}") from None
 
 
@@ -201,13 +217,13 @@ def _apply_settings(ctx: click.Context, paths: tuple[Path, ...]) -> None:
 
 
 def _settable(found: Settings, key: str) -> click.Option:
-    """The option of `bufcb-migrate` that `key` sets. All have the same name in `bufcb-lint`."""
-    from codemods.cli import migrate
+    """The option that `key` sets; one that both commands have is the same in both."""
+    from codemods.cli import lint, migrate
     from codemods.settings import SettingsError
 
     options = {
         each.opts[0].removeprefix("--"): each
-        for each in migrate.params
+        for each in (*lint.params, *migrate.params)
         if isinstance(each, Option) and each.settable
     }
     if key in options:
@@ -273,7 +289,7 @@ def input_options(function: Function) -> Function:
         option(
             "--stdin-filename",
             metavar="NAME",
-            type=click.Path(path_type=Path, readable=False),
+            type=click.Path(path_type=Path, readable=False, dir_okay=False),
             callback=_noted,
             help="The name of the code on standard input, which - as PATH asks for. Its settings and its "
             "project are those of a file of that name.",
@@ -314,6 +330,18 @@ def jobs_option(function: Function) -> Function:
         group="What to do",
         help="Analyse files in N processes. 0, the default, takes as many as there are processors, if there "
         "is enough to do for them. The result is always the same.",
+    )(function)
+
+
+def transform_option(function: Function) -> Function:
+    return option(
+        "--gradient-transform",
+        metavar="NAME[=KNOWN]",
+        multiple=True,
+        callback=_transforms,
+        group="Gradients",
+        help="A dotted name that differentiates the functions that it is given, in reverse mode, or as a "
+        "known transform does: mylib.grad=jax.grad. May be repeated.",
     )(function)
 
 
@@ -382,22 +410,14 @@ def migration_options(function: Function) -> Function:
             option(
                 "--gradients",
                 type=click.Choice(("auto", "always", "never")),
-                default="never",
+                default="auto",
                 show_default=True,
                 group="Gradients",
                 help="Which calls count as differentiated. auto: those that a transform such as jax.grad "
                 "reaches, as far as the project shows. always: those that code out of sight may reach, too. "
                 "never: none; nothing is analysed.",
             ),
-            option(
-                "--gradient-transform",
-                metavar="NAME[=KNOWN]",
-                multiple=True,
-                callback=_transforms,
-                group="Gradients",
-                help="A dotted name that differentiates the functions that it is given, in reverse mode, or "
-                "as a known transform does: mylib.grad=jax.grad. May be repeated.",
-            ),
+            transform_option,
             option(
                 "--select",
                 metavar="CODE",
@@ -417,10 +437,59 @@ def migration_options(function: Function) -> Function:
                 help="Leave such call sites alone, and show no such notes. Where both options name a code, "
                 "the longer beginning decides, and --ignore where they are equal.",
             ),
+            option(
+                "--vjp",
+                type=click.Choice(("raise", "zeros", "finite-difference", "known")),
+                default="raise",
+                show_default=True,
+                group="Gradients",
+                help="The derivative of a differentiated call whose callback is no plain call of a function "
+                "with a known one. raise, known: a rule that raises, to be filled in. zeros: no gradient. "
+                "finite-difference: central differences, two calls for every element of the arguments.",
+            ),
         )
     ):
         function = decorate(function)
     return function
+
+
+def audit_selection(function: Function) -> Function:
+    """Which findings to report."""
+    group = "Which findings"
+    for decorate in (
+        option(
+            "--ignore",
+            metavar="CODE",
+            multiple=True,
+            callback=_codes,
+            group=group,
+            help="Leave such findings out. Where both options name a code, the longer beginning decides, and "
+            "--ignore where they are equal.",
+        ),
+        option(
+            "--select",
+            metavar="CODE",
+            multiple=True,
+            callback=_codes,
+            group=group,
+            help="Report, and fix, only findings with this code. BCL01 stands for all codes that begin so, "
+            "ALL for every code. May be repeated, or be a list with commas.",
+        ),
+    ):
+        function = decorate(function)
+    return function
+
+
+def html_option(function: Function) -> Function:
+    return option(
+        "--html",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        callback=output_file,
+        settable=False,
+        group="Output",
+        help="Write a page to FILE as well, on which to read the changes and remarks in a browser.",
+    )(function)
 
 
 def _explain(ctx: click.Context, _parameter: click.Parameter, code: str | None) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import itertools
+from collections.abc import Sequence
 from typing import Final
 
 from codemods.names import Module
 from codemods.sites import CallSite
 from codemods.trees import walk
 
+_OF_ARRAYS: Final = frozenset({"shape", "dtype", "ndim", "size"})
 _CONSTRUCTORS: Final = ("jax.ShapeDtypeStruct", "jax.sharding.", "functools.partial")
 
 
@@ -29,6 +31,25 @@ def why_not_reordered(site: CallSite, module: Module) -> str | None:
                     f"`{ast.unparse(after[late])}` would be evaluated before `{ast.unparse(after[early])}`."
                 )
     return None
+
+
+def why_not_behind_arguments(site: CallSite, parts: Sequence[ast.expr], module: Module) -> str | None:
+    """Which of some parts, that but compute a value, cannot do so behind all arguments; None when all can."""
+    for argument in (*site.args, *(keyword.value for keyword in site.keywords)):
+        for part in parts:
+            early = (part.lineno, part.col_offset) < (argument.lineno, argument.col_offset)
+            if early and not _may_wait(part, argument, module):
+                return f"`{ast.unparse(argument)}` would be evaluated before `{ast.unparse(part)}`."
+    return None
+
+
+def _may_wait(part: ast.expr, argument: ast.expr, module: Module) -> bool:
+    """Whether what computes a value may do so behind an argument."""
+    if any(isinstance(node, ast.NamedExpr | ast.Await) for node in walk(argument)):
+        return False
+    return not _calls_unknown(argument, module) or (
+        _is_inert(part, module) and not _reads_state(part, module, _OF_ARRAYS)
+    )
 
 
 def _may_swap(first: ast.expr, second: ast.expr, module: Module) -> bool:
@@ -52,10 +73,13 @@ def _calls_unknown(node: ast.expr, module: Module) -> bool:
     )
 
 
-def _reads_state(node: ast.expr, module: Module) -> bool:
-    """Whether an inert expression reads what a call could change: an attribute, or a name bound twice."""
+def _reads_state(node: ast.expr, module: Module, fixed: frozenset[str] = frozenset()) -> bool:
+    """Whether an inert expression reads what a call could change: an attribute, or a name bound twice.
+
+    The attributes that are `fixed` do not change.
+    """
     for part in walk(node):
-        if isinstance(part, ast.Attribute) and not module.origins(part):
+        if isinstance(part, ast.Attribute) and part.attr not in fixed and not module.origins(part):
             return True
         if isinstance(part, ast.Name):
             home = module.home(part.id, module.scopes.get(part, module.root))

@@ -54,7 +54,8 @@ class Overrides:
         return self._replaced[name]
 
     def _replacing(self, name: str) -> str | None:
-        if name in self._own.patched:
+        # To read all that the module uses takes long, and most modules name none of their functions in text.
+        if self._module.may_name(name) and name in self._own.patched:
             return str(self._path)
         return None if self._project is None else self._project.replaced(name, self._path)
 

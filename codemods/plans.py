@@ -7,13 +7,13 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Literal
 
-from codemods.model import Diagnostic, Status
+from codemods.model import Diagnostic, Hop, Status
 from codemods.names import FunctionNode
-from codemods.sites import Site
+from codemods.sites import CallSite, Site
 from codemods.specs import Spec
 
 How = Literal["array", "array copy", "tree", "tree copy"]
-ReturnForm = Literal["write", "leaves", "store", "bare"]
+ReturnForm = Literal["write", "leaves", "store", "bare", "stays"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class ReturnPlan:
 
     Attributes:
       node: the statement; its value is what is written.
-      form: one strict write, one write a leaf, `store`, or a bare `return`.
+      form: one strict write, one write a leaf, `store`, or a bare `return`; or it stays as it is.
       after: the `with` or `try` behind which the write goes; None for the place of the `return`.
       may_miss: whether the `with` may swallow an exception, so that there is no value.
     """
@@ -61,6 +61,7 @@ class FunctionPlan:
       jax_annotated: parameters that arrive as buffers and whose annotation names a JAX array.
       is_typed: whether the definition is annotated throughout, so that the new parameters should be.
       anchor: the statement in front of which the `def` of a lambda goes.
+      takes_buffers: whether the function is a buffer callback already, whose signature stays.
     """
 
     function: FunctionNode
@@ -79,6 +80,7 @@ class FunctionPlan:
     jax_annotated: tuple[ast.arg, ...]
     is_typed: bool
     anchor: ast.stmt | None = None
+    takes_buffers: bool = False
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
@@ -110,6 +112,108 @@ class SiblingPlan:
     above: bool = False
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a function that gives a call its derivative.
+
+    Attributes:
+      name: its name; one with a star takes all arguments that are left.
+      form: `array` where it surely is one, else `tree`.
+      is_differentiated: whether a cotangent is asked of it.
+      is_given: whether the callback gets it; the others are read by the callback's expression or the spec.
+      is_static: whether it is a Python value, which `nondiff_argnums` leaves alone.
+      may_be_number: whether it may be a Python number where the spec needs an array.
+      keyword: the keyword by which the callback gets it.
+    """
+
+    name: str
+    form: Literal["array", "tree"]
+    is_differentiated: bool = False
+    is_given: bool = True
+    is_static: bool = False
+    may_be_number: bool = False
+    is_starred: bool = False
+    keyword: str | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class HostCall:
+    """A call of a host function with a known derivative, which is all that a callback does.
+
+    Attributes:
+      origin: the host function's dotted name.
+      operands: its positional arguments: the index of one of the callback's own, or the text of a constant.
+      keywords: its keyword arguments, with the texts of their constants.
+      has_cast: whether the result may be cast to another dtype.
+      unknown: the indices of the callback's arguments that have no known derivative, and may need one.
+    """
+
+    origin: str
+    operands: tuple[int | str, ...]
+    keywords: tuple[tuple[str, str], ...] = ()
+    has_cast: bool = False
+    unknown: tuple[int, ...] = ()
+
+    @property
+    def arguments(self) -> list[int]:
+        """The indices of those of the callback's arguments that it takes."""
+        return [operand for operand in self.operands if isinstance(operand, int)]
+
+
+Rule = Literal["raise", "zeros", "finite-difference", "known", "integer", "reused"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class HostScaffold:
+    """A function with rules that calls a host function, for a rule that is differentiated in its turn.
+
+    Attributes:
+      origin: the host function's dotted name.
+      name: the function that calls it; that of the scaffold itself where that does the same.
+      rules: the names of its rules; empty for the scaffold itself.
+    """
+
+    origin: str
+    name: str
+    rules: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True, eq=False, slots=True)
+class ScaffoldPlan:
+    """A function that gives a call its derivative, and the rules of it.
+
+    Attributes:
+      sites: the call sites that become calls of it; its body is the first one's call.
+      mode: `vjp` for a rule of reverse mode; `jvp` for one of forward mode or both.
+      name, rules: the name of the function, and those of its rules.
+      parameters: its parameters, in order.
+      rule: where the derivative comes from: `integer` for a result that has none, `reused` for a function
+        that is there already.
+      host: the call whose derivative is known.
+      spec: the structure of the result.
+      keeps_dtype: whether the result surely has the dtype of the argument with this index.
+      anchor: the statement behind which it stands, or in front of which with `above`.
+      root: where differentiation comes from; the line is that of the file as it was.
+      is_assumed: whether that is but assumed.
+      higher: what its rules call in place of host functions, if they are differentiated in their turn.
+    """
+
+    sites: tuple[CallSite, ...]
+    mode: Literal["vjp", "jvp"]
+    name: str
+    rules: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    rule: Rule
+    host: HostCall | None
+    spec: Spec
+    keeps_dtype: int | None
+    anchor: ast.stmt
+    above: bool
+    root: Hop | None
+    is_assumed: bool
+    higher: tuple[HostScaffold, ...] = ()
+
+
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
 class SitePlan:
     """What becomes of one call site.
@@ -119,6 +223,7 @@ class SitePlan:
       replacement: the new text of `target`; None to leave it.
       target: the part of the callback expression to replace: a lambda, or a name or attribute.
       owner: the plan of the callback that this site needs; None when adapted.
+      scaffold: what gives the call its derivative, if anything must.
     """
 
     site: Site
@@ -128,6 +233,7 @@ class SitePlan:
     replacement: str | None = None
     target: ast.expr | None = None
     owner: FunctionPlan | SiblingPlan | None = None
+    scaffold: ScaffoldPlan | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -116,6 +116,15 @@ class Project:
             (module, "*") in other.taken for _, other in self.others(module, path) if "*" in other.imported
         )
 
+    def importing(self, path: Path) -> list[str]:
+        """The files that take something from the module that `path` is."""
+        module = _module_name(path)
+        return [
+            file
+            for file, other in self.others(module, path)
+            if module in other.imported or any(taken == module for taken, _ in other.taken)
+        ]
+
     def replaced(self, name: str, path: Path) -> str | None:
         """The first other file that may put something else where a module has `name`, as tests do."""
         found = self._uses_of(name, self._patching(name, _real(path)), path)

@@ -9,10 +9,11 @@ from typing import Final, Literal
 
 from codemods import hostlib
 from codemods.bodies.effects import is_class_itself, owner_of, owner_of_self
-from codemods.classes import lookup_order, method_of
+from codemods.classes import class_of_call, lookup_order, method_of
 from codemods.definitions import Definition, Library, Unseen
 from codemods.names import Binding, BindingKind, Module, Scope, ScopeKind, is_deletion
 from codemods.overrides import Overrides
+from codemods.reaching import reaching
 from codemods.returns import is_generator, own_returns
 from codemods.sites import PARTIAL, CallSite, Site, Unresolved, ValueUse, incomplete
 from codemods.wrappers import Imported, binding_decorator
@@ -176,9 +177,14 @@ def resolve(
     callbacks: frozenset[ast.expr],
     overridden: Overrides,
     imported: Imported | None = None,
+    *,
+    any_use: bool = False,
 ) -> Resolved | Opaque:
-    """Follows a callback expression to its definition; `callbacks` are the callbacks of all call sites."""
-    return _Resolver(module, callbacks, overridden, imported).resolve(node)
+    """Follows a callback expression to its definition; `callbacks` are the callbacks of all call sites.
+
+    With `any_use`, it does not matter who else uses the callback, or what leads to it: it is not changed.
+    """
+    return _Resolver(module, callbacks, overridden, imported, any_use).resolve(node)
 
 
 class _Resolver:
@@ -188,9 +194,10 @@ class _Resolver:
         callbacks: frozenset[ast.expr],
         overridden: Overrides,
         imported: Imported | None,
+        any_use: bool,
     ) -> None:
         self._module, self._callbacks = module, callbacks
-        self._overridden, self._imported = overridden, imported
+        self._overridden, self._imported, self._any_use = overridden, imported, any_use
         self._active: list[ast.expr] = []
         self._called_back: dict[ast.AST, bool] = {}
         self._uses = 0
@@ -221,6 +228,9 @@ class _Resolver:
                 return self._attribute(node, base)
             case ast.Attribute(value=ast.Call(func=ast.Name(id="super"), args=[])):
                 return self._inherited(node)
+            case ast.Attribute(value=ast.Call() | ast.Attribute() as made) if self._any_use:
+                if (owner := self._owner_of_made(made)) is not None:
+                    return self._method(node, owner, through_class=False)
             case ast.Call():
                 return self._result(node)
             case ast.IfExp():
@@ -273,7 +283,8 @@ class _Resolver:
     # Names.
 
     def _name(self, node: ast.Name) -> Resolved | Opaque:
-        found = [binding for binding in self._module.bindings(node) if not is_deletion(binding)]
+        bindings = reaching(node, self._module) if self._any_use else self._module.bindings(node)
+        found = [binding for binding in bindings if not is_deletion(binding)]
         if not found:
             return _out_of_sight(f"`{node.id}` is not defined in this file.")
         if len(found) > 1:
@@ -297,7 +308,7 @@ class _Resolver:
         functions = [b.node for b in found if isinstance(b.node, ast.FunctionDef)]
         real = [function for function in functions if not self._is_overload(function)]
         nested = any(self._module.enclosing_class(function) is not None for function in functions)
-        if len(functions) < len(found) or not real or nested:
+        if (len(functions) < len(found) and not self._any_use) or not real or nested:
             return Opaque(
                 "BC114",
                 f"`{node.id}` is bound in {len(found)} places, so which one is called cannot be seen.",
@@ -318,7 +329,7 @@ class _Resolver:
             if not self._is_function_like(value):
                 return _out_of_sight(f"`{node.id}` holds `{_short(value)}`.")
             return inner
-        if inner.home is not None or inner.also:
+        if (inner.home is not None or inner.also) and not self._any_use:
             return _out_of_sight(f"`{node.id}` holds `{_short(value)}`, which others may use.")
         if not self._leads_to_callbacks(node.id, binding.scope):
             return _out_of_sight(
@@ -359,12 +370,16 @@ class _Resolver:
 
     def _leads_to_callbacks(self, name: str, home: Scope) -> bool:
         """Whether all that a variable is read for is to be called back."""
+        if self._any_use:
+            return True
         if home.kind is ScopeKind.CLASS and name in self._module.attributes:
             return False
         return all(self._is_called_back(use) for use in self._module.references(name, home))
 
     def _makes_callbacks(self, factory: ast.FunctionDef) -> bool:
         """Whether a function is only ever called, and each of its results is a callback."""
+        if self._any_use:
+            return True
         if self._module.enclosing_class(factory) is not None:
             uses: list[ast.expr] = [
                 *self._module.attributes.get(factory.name, ()),
@@ -388,6 +403,15 @@ class _Resolver:
         if owner is None or (is_global and self._overridden.of_function(base.id) is not None):
             return _out_of_sight(f"`{_short(node)}` is an attribute of an object that cannot be seen.")
         return self._method(node, owner, through_class=is_class_itself(base, self._module))
+
+    def _owner_of_made(self, made: ast.Call | ast.Attribute) -> ast.ClassDef | None:
+        """The class of an object that is made in place, or in the one assignment to `self.name`."""
+        if isinstance(made, ast.Call):
+            return class_of_call(made, self._module)
+        owner = owner_of(made.value, self._module) if isinstance(made.value, ast.Name) else None
+        stores = [use for use in self._module.attributes[made.attr] if not isinstance(use.ctx, ast.Load)]
+        value = self._value_of(stores[0], owner) if owner is not None and len(stores) == 1 else None
+        return class_of_call(value, self._module) if isinstance(value, ast.Call) else None
 
     def _inherited(self, node: ast.Attribute) -> Resolved | Opaque:
         """A method of `super()`, where no class overrides it."""
@@ -439,9 +463,9 @@ class _Resolver:
                 if self._is_function_like(value)
                 else _out_of_sight(f"`{_short(node)}` holds `{_short(value)}`.")
             )
-        if inner.home is not None or inner.also:
+        if (inner.home is not None or inner.also) and not self._any_use:
             return _out_of_sight(f"`{_short(node)}` holds `{_short(value)}`, which others may use.")
-        if not all(self._is_called_back(use) for use in uses if use not in stores):
+        if not self._any_use and not all(self._is_called_back(use) for use in uses if use not in stores):
             return _out_of_sight(f"`{_short(node)}` is used in other ways as well.")
         return _held(inner, node.attr)
 
@@ -461,7 +485,7 @@ class _Resolver:
             return Opaque("BC102", "NumPy's `vectorize` converts its arguments itself.", arrays="numpy")
         unseen = _out_of_sight(f"The callback is the result of a call: `{_short(node)}`.")
         factory = self.resolve(node.func)
-        if isinstance(factory, Opaque) or not factory.is_plain or factory.holders:
+        if isinstance(factory, Opaque) or not factory.is_plain or (factory.holders and not self._any_use):
             return unseen
         function = factory.function
         returned = self._returned(function) if isinstance(function, ast.FunctionDef) else None
@@ -470,7 +494,7 @@ class _Resolver:
         inner = self.resolve(returned)
         if isinstance(inner, Opaque):
             return inner if inner.code != "BC101" else unseen
-        if inner.home is not None or inner.also:
+        if (inner.home is not None or inner.also) and not self._any_use:
             return unseen
         if not self._makes_callbacks(function):
             return _out_of_sight(

@@ -1,4 +1,4 @@
-"""Runs the migration over many files, in memory, and writes what changed."""
+"""Runs the migration or the audit over many files, in memory, and writes what changed."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from codemods.model import FileResult, Options
+from codemods.model import AuditOptions, FileResult, Options
 from codemods.report.run import Run
 
 if TYPE_CHECKING:
     from codemods.analysis import Analysis
-    from codemods.apis import Name
     from codemods.discovery import Candidate, Discovery
     from codemods.inputs import Inputs
     from codemods.progress import Progress
@@ -24,17 +23,19 @@ if TYPE_CHECKING:
 _BYTES_A_PROCESS: Final = 500_000
 
 
-def analyse(inputs: Inputs, options: Options, jobs: int, progress: Progress) -> Run:
-    """Runs the migration over everything in `inputs`, in memory.
+def analyse(inputs: Inputs, options: Options | AuditOptions, jobs: int, progress: Progress) -> Run:
+    """Runs the migration or the audit, as `options` are, over everything in `inputs`, in memory.
 
     `jobs` is how many processes analyse files, 0 for as many as pay off; the result is always the same.
     `progress` is told how far the run is.
     """
-    found = look(inputs, options.apis, progress)
+    found = look(inputs, options.words, progress)
     files = list(found.failures)
     if found.candidates:
         files += _results(found.candidates, inputs.paths, options, jobs, progress)
     files.sort(key=lambda file: file.path.parts)
+    if isinstance(options, AuditOptions):
+        return Run(tuple(files), found.scanned, is_audit=True)
     return Run(tuple(files), found.scanned, apis=options.apis)
 
 
@@ -42,7 +43,7 @@ def choose(inputs: Inputs, options: Options) -> Run:
     """Asks about the changes of one file after the other, and writes those that are taken, file by file."""
     from codemods.progress import Progress
 
-    found = look(inputs, options.apis, Progress(None))
+    found = look(inputs, options.words, Progress(None))
     files = list(found.failures)
     if found.candidates:
         files += _chosen(found.candidates, inputs.paths, options)
@@ -71,7 +72,11 @@ def _analyse_but(candidate: Candidate, migrate: Analysis, left: frozenset[int]) 
 
 
 def _results(
-    candidates: Sequence[Candidate], paths: Sequence[Path], options: Options, jobs: int, progress: Progress
+    candidates: Sequence[Candidate],
+    paths: Sequence[Path],
+    options: Options | AuditOptions,
+    jobs: int,
+    progress: Progress,
 ) -> Collection[FileResult]:
     """The result for each candidate, in no set order."""
     results: dict[int, FileResult] = {}
@@ -114,17 +119,17 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
-def look(inputs: Inputs, apis: Sequence[Name], progress: Progress) -> Discovery:
-    """Reads what is to be looked at, and keeps what spells one of `apis`."""
+def look(inputs: Inputs, words: Sequence[str], progress: Progress) -> Discovery:
+    """Reads what is to be looked at, and keeps what spells one of `words`."""
     from codemods import discovery
 
     if inputs.code is not None:
-        return discovery.of_code(inputs.paths[0], inputs.code, apis)
+        return discovery.of_code(inputs.paths[0], inputs.code, words)
     if inputs.shard is None:
-        return discovery.discover(inputs.paths, names=apis, scanned=progress.scanned)
+        return discovery.discover(inputs.paths, names=words, scanned=progress.scanned)
     folder = discovery.common_folder(inputs.paths) or os.path.realpath(os.curdir)
     root = discovery.project_of(folder) or folder
-    return discovery.discover(inputs.paths, inputs.shard.of(root), apis, progress.scanned)
+    return discovery.discover(inputs.paths, inputs.shard.of(root), words, progress.scanned)
 
 
 def write(run: Run) -> Run:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from codemods.diagnostics import EVERY
-from codemods.model import Note, Options
+from codemods.diagnostics import CODES, EVERY, LINT_CODES, PLAIN
+from codemods.model import AuditOptions, Note, Options
 
 
 class Selection:
     """The codes that are wanted, told by the longest prefix that fits; of two equals, `--ignore` decides."""
 
-    def __init__(self, options: Options) -> None:
-        self._select = options.select or (EVERY,)
-        self._ignore = options.ignore
+    def __init__(self, options: Options | AuditOptions) -> None:
+        # The settings of a project are those of both commands, of whose codes each takes its own.
+        own = LINT_CODES if isinstance(options, AuditOptions) else (PLAIN, *CODES)
+        self._select = _for(own, options.select) or (EVERY,)
+        self._ignore = _for(own, options.ignore)
 
     def admits(self, code: str) -> bool:
         return _fit(code, self._select) > _fit(code, self._ignore)
@@ -24,6 +26,12 @@ class Selection:
     def why_not(self, code: str) -> str:
         """The end of a sentence about a code that is not admitted."""
         return "is ignored" if _fit(code, self._ignore) >= 0 else "is not selected"
+
+
+def _for(codes: Iterable[str], prefixes: Iterable[str]) -> tuple[str, ...]:
+    """The prefixes that one of `codes` has."""
+    known = tuple(codes)
+    return tuple(p for p in prefixes if p == EVERY or any(code.startswith(p) for code in known))
 
 
 def _fit(code: str, prefixes: Iterable[str]) -> int:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from typing import Literal
+from typing import Final, Literal
 
 from codemods.names import BindingKind, Module
 
-_LEAVES = frozenset({"jax.ShapeDtypeStruct", "jax.ShapeDtypeStruct.like", "jax.core.ShapedArray"})
+LEAVES: Final = frozenset({"jax.ShapeDtypeStruct", "jax.ShapeDtypeStruct.like", "jax.core.ShapedArray"})
 _ARRAYS = frozenset(
     f"jax.numpy.{name}"
     for name in (
@@ -98,7 +98,7 @@ def _named(node: ast.Name, module: Module, depth: int) -> Spec:
 
 def _called(node: ast.Call, module: Module, depth: int) -> Spec:
     origins = module.origins(node.func)
-    if origins and origins <= _LEAVES | _ARRAYS:
+    if origins and origins <= LEAVES | _ARRAYS:
         return LEAF
     if isinstance(node.func, ast.Name) and (binding := module.sole_binding(node.func)):
         match binding.value or binding.node:

@@ -16,9 +16,12 @@ _COMMENT: Final = re.compile(r"#\s*bufcb:\s*skip(?:\[(?P<codes>[^\]]*)\])?")
 
 @dataclasses.dataclass(eq=False, slots=True)
 class _Comment:
+    """One comment; it `is_alone` if nothing stands behind it that says something else."""
+
     line: int
     column: int
     codes: frozenset[str]
+    is_alone: bool
     used: bool = False
 
 
@@ -27,6 +30,7 @@ class Suppressions:
 
     def __init__(self, source: SourceFile) -> None:
         self._comments = {comment.line: comment for comment in _comments(source)}
+        self._is_audited = "buffer_callback" in source.text
 
     def covers(self, node: ast.expr | ast.stmt) -> bool:
         """Whether a plain `skip` stands on one of the node's lines."""
@@ -52,9 +56,27 @@ class Suppressions:
                 comment.used = found = True
         return found
 
-    def unused(self) -> list[tuple[int, int]]:
-        """Line and column of each comment that suppressed nothing."""
-        return [(comment.line, comment.column) for comment in self._comments.values() if not comment.used]
+    def unused(self, *, of_lint: bool = False) -> list[tuple[int, int]]:
+        """Line and column of each comment that suppressed nothing.
+
+        The audit answers for the comments that name its codes, the migration for all others; but one without
+        codes may as well be for the audit, where that has something to look at.
+        """
+
+        def is_own(comment: _Comment) -> bool:
+            if comment.codes:
+                return any(code.startswith("BCL") for code in comment.codes) is of_lint
+            return not of_lint and not self._is_audited
+
+        return [
+            (comment.line, comment.column)
+            for comment in self._comments.values()
+            if not comment.used and is_own(comment)
+        ]
+
+    def is_removable(self, line: int) -> bool:
+        """Whether the comment of a line can be cut off without losing anything else."""
+        return self._comments[line].is_alone
 
 
 def _comments(source: SourceFile) -> list[_Comment]:
@@ -64,5 +86,7 @@ def _comments(source: SourceFile) -> list[_Comment]:
     for token in tokenize.generate_tokens(io.StringIO(source.text, newline="").readline):
         if token.type == tokenize.COMMENT and (match := _COMMENT.search(token.string)):
             codes = frozenset(c.strip() for c in (match["codes"] or "").split(",") if c.strip())
-            found.append(_Comment(token.start[0], token.start[1] + match.start() + 1, codes))
+            column = token.start[1] + match.start() + 1
+            is_alone = not token.string[match.end() :].strip()
+            found.append(_Comment(token.start[0], column, codes, is_alone))
     return found

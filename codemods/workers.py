@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from codemods.discovery import Candidate
-from codemods.model import FileResult, Options, failed
+from codemods.model import AuditOptions, FileResult, Options, failed
 
 # The one way of starting a process that every system has, and that programs with threads may use.
 _CONTEXT: Final = multiprocessing.get_context("spawn")
@@ -45,7 +45,7 @@ class _Worker:
 class Workers:
     """Processes that analyse the files of one project; a context manager, behind which none is left."""
 
-    def __init__(self, count: int, paths: Sequence[Path], options: Options) -> None:
+    def __init__(self, count: int, paths: Sequence[Path], options: Options | AuditOptions) -> None:
         """`count` is how many there are at most; they are started when there are files to analyse."""
         self._count, self._paths, self._options = min(count, _MOST), tuple(paths), options
         self._workers: list[_Worker] = []
@@ -172,7 +172,9 @@ def _interrupts_kept_from_children() -> Iterator[None]:
 
 
 def _serve(
-    connection: multiprocessing.connection.Connection[Any, Any], paths: Sequence[Path], options: Options
+    connection: multiprocessing.connection.Connection[Any, Any],
+    paths: Sequence[Path],
+    options: Options | AuditOptions,
 ) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()

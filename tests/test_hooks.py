@@ -11,6 +11,7 @@ from libcst.tool import yaml  # which LibCST needs in any case
 
 ROOT = Path(__file__).parents[1]
 HOOKS = {hook["id"]: hook for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())}
+RETURNS = "import bufcb\ny = bufcb.buffer_callback(lambda ctx, out, x: x, s)(x)\n"
 BEFORE = "import jax\ny = jax.pure_callback(f, s, x)\n"
 
 
@@ -45,11 +46,12 @@ def test_one_hook_migrates_and_the_other_fails(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("a.py", "b.py"):
         Path(name).write_text(BEFORE)
-    assert commit("bufcb-lint", "a.py", "b.py") == 1
-    assert Path("a.py").read_text() == BEFORE
     assert commit("bufcb-migrate", "a.py") == 0
     assert "bufcb" in Path("a.py").read_text() and Path("b.py").read_text() == BEFORE
-    assert commit("bufcb-lint", "a.py") == 0
+    assert commit("bufcb-lint", "a.py", "b.py") == 0
+    Path("b.py").write_text(RETURNS)
+    assert commit("bufcb-lint", "a.py", "b.py") == 1
+    assert Path("b.py").read_text() == RETURNS
 
 
 def test_a_file_that_cannot_be_read_as_python_fails(tmp_path, monkeypatch):

@@ -78,12 +78,12 @@ def test_the_json_has_the_keys_that_are_shown(tmp_path, monkeypatch):
     (before,) = (block for block in PYTHON if block.startswith("# before"))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "model.py").write_text(before + "\n\nx = 1  # bufcb: skip\n")
-    result = CliRunner().invoke(cli.migrate, ["model.py", "--format", "json", "--gradients", "auto"])
+    result = CliRunner().invoke(cli.migrate, ["model.py", "--format", "json"])
     assert shape(json.loads(result.stdout)) == shape(shown)
 
 
 def test_every_option_that_is_mentioned_exists():
-    options = {name for parameter in cli.migrate.params for name in parameter.opts}
+    options = {name for each in (*cli.migrate.params, *cli.lint.params) for name in each.opts}
     options.add("--no-format")  # of LibCST's own command
     assert set(re.findall(r"(?<=[` ])--[a-z-]+", README)) <= options
 
@@ -103,7 +103,7 @@ def test_every_module_that_is_mentioned_exists():
 
 
 def test_every_code_is_listed():
-    from codemods.diagnostics import CODES
+    from codemods.diagnostics import CODES, LINT_CODES
 
-    listed = dict(re.findall(r"^\| `(BC\d+)` \| (.+) \|$", README, re.MULTILINE))
-    assert listed == CODES
+    listed = dict(re.findall(r"^\| `(BCL?\d+)` \| (.+) \|$", README, re.MULTILINE))
+    assert listed == {**CODES, **LINT_CODES}

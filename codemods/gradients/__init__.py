@@ -22,7 +22,7 @@ from codemods.names import Module
 from codemods.project import Project
 from codemods.sites import CallSite, Site, Unresolved
 
-__all__ = ["Mode", "Verdict", "are_taken", "verdicts"]
+__all__ = ["Mode", "Verdict", "are_taken", "of_buffer_calls", "verdicts"]
 
 
 _WORDS: Final = ("grad", "vjp", "jvp", "jacfwd", "jacrev", "jacobian", "hessian", "linearize")
@@ -60,3 +60,24 @@ def verdicts(
     if options.gradients == "always":
         found = {node: verdict.settled() for node, verdict in found.items()}
     return {site: found[nodes[site]] if nodes.get(site) in found else UNKNOWN for site in sites}
+
+
+def of_buffer_calls(
+    module: Module, path: Path, project: Project, calls: Sequence[ast.Call], transforms: Sequence[str]
+) -> dict[ast.expr, Verdict]:
+    """What is known of calls of `buffer_callback`, by the call that gives the function of the arguments.
+
+    Args:
+      module: the names of the module.
+      path: its file.
+      project: the modules around it.
+      calls: the calls of `buffer_callback`.
+      transforms: what differentiates beside the transforms of the table.
+
+    Raises:
+      ValueError: one of `transforms` is not known.
+    """
+    if not calls:
+        return {}
+    own_options: dict[ast.expr, frozenset[str]] = dict.fromkeys(calls, frozenset())
+    return Analysis(module, path, project, own_options, extended(tuple(transforms))).verdicts()

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from codemods.gradients.frames import OUTSIDE, Frame, Place, Source, whatever
+from codemods.gradients.frames import OUTSIDE, Extent, Frame, Place, Source, whatever
 from codemods.gradients.interpreter import Interpreter, Reached
-from codemods.gradients.levels import NOT_AT_ALL, UNSEEN, Mode
+from codemods.gradients.levels import UNSEEN, Mode, by_rules
 from codemods.gradients.modules import Call, top_statement
 from codemods.gradients.reach import Name, Search
 from codemods.gradients.table import Table
@@ -26,6 +26,8 @@ _MOST_ROUNDS: Final = 8
 
 # With these a program gets at its own functions by name.
 _LOOK_UP: Final = frozenset({"globals", "eval", "exec"})
+
+_UNSEEN: Final = Extent(active=True, parameters=frozenset({UNSEEN}))
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -47,6 +49,7 @@ class Analysis:
         self.search = Search(self.interpreter, self.source, self.sites)
         self.reach = self.search.found
         self.interpreter.on_the_way = self.reach.statements
+        self.interpreter.around_sites = self.reach.around
         self.is_complete = True
 
     def verdicts(self) -> dict[ast.expr, Verdict]:
@@ -78,7 +81,7 @@ class Analysis:
         for file, name, value in interpreter.globals():
             if interpreter.that_matter(value):
                 self.search.add(Name(name, file))
-        for instance in interpreter.heap.references(Instance):
+        for instance in interpreter.heap.instances():
             for key, value in instance.content.items():
                 if isinstance(key, str) and interpreter.that_matter(value):
                     self.search.add(Name(key))
@@ -108,27 +111,28 @@ class Analysis:
             if isinstance(node, ast.ClassDef):
                 self._enter_class(source, node, frame)
             elif self._is_open(source, node.name):
-                self._call_from_outside(frame.values.get(node.name, PLAIN), node, frame)
+                self._call_from_outside(frame.global_value(node.name), node, frame)
 
     def _is_open(self, source: Source, name: str) -> bool:
         """Whether code out of sight may call a function."""
         module = source.module
-        if name in self.reach.spelled or module.names_in_strings(name) or _LOOK_UP & module.uses.keys():
+        if name in self.reach.spelled or module.names_in_strings(name):
+            return True
+        if any(each in module.uses for each in _LOOK_UP):
             return True
         if source.is_test:
             return name.lower().startswith("test")
         return not source.is_program and not is_private(name)
 
     def _enter_class(self, source: Source, node: ast.ClassDef, frame: Frame) -> None:
-        for owner in frame.values.get(node.name, PLAIN):
+        for owner in frame.global_value(node.name):
             if isinstance(owner, Class):
                 self._enter_methods(source, owner, frame)
 
     def _enter_methods(self, source: Source, owner: Class, frame: Frame) -> None:
         interpreter, place = self.interpreter, Place(frame, owner.node)
         unseen = interpreter.heap.make((owner, "unseen"), Instance, owner)
-        made = [each for each in interpreter.heap.references(Instance) if each.of is owner]
-        me = join(map(interpreter.heap.value, {unseen, *made}))
+        me = join(map(interpreter.heap.value, {unseen, *interpreter.heap.instances_of(owner)}))
         open_class = self._is_open(source, owner.node.name)
         for name in sorted(interpreter.member_names(owner)):
             member = interpreter.member(owner, name) or PLAIN
@@ -146,8 +150,8 @@ class Analysis:
         if not interpreter.callables(function):
             return
         tested = frame.source.is_test and getattr(node, "name", "").lower().startswith("test")
-        levels = NOT_AT_ALL if tested else frozenset({UNSEEN})
-        extent = dataclasses.replace(OUTSIDE, active=not tested, parameters=levels)
+        extent = OUTSIDE if tested else _UNSEEN
+        levels = extent.parameters
         at = Place(frame, node)
         with interpreter.within(extent), interpreter.called(Call(at, getattr(node, "name", ""))):
             interpreter.call(function, whatever(Value(levels)), at)
@@ -159,7 +163,7 @@ class Analysis:
             statement = top_statement(module, site)
             for node in _definitions(statement) if statement is not None else ():
                 self.interpreter.run_top_level(self.source, statement)  # type: ignore[arg-type]
-                value = frame.values.get(node.name, PLAIN)
+                value = frame.global_value(node.name)
                 extent = dataclasses.replace(OUTSIDE, active=True)
                 place = Place(frame, node)
                 with self.interpreter.within(extent), self.interpreter.called(Call(place, node.name)):
@@ -174,11 +178,11 @@ class Analysis:
         definite = {level.mode for level in seen.levels} - {Mode.UNKNOWN}
         arguments = frozenset(seen.arguments)
         if definite:
-            order = (Mode.REVERSE, Mode.FORWARD, Mode.TRANSPOSE)
-            first = next(mode for mode in order if mode in definite)
-            return Verdict(
-                Gradient.UNPROTECTED, frozenset(definite), self._hops(seen, first, site), arguments
-            )
+            preferred = (Mode.REVERSE, Mode.FORWARD, Mode.TRANSPOSE, Mode.TAYLOR)
+            first = next(mode for mode in preferred if mode in definite)
+            order = len({level.depth for level in by_rules(seen.levels)})
+            hops = self._hops(seen, first, site)
+            return Verdict(Gradient.UNPROTECTED, frozenset(definite), hops, arguments, order=order)
         if seen.levels or not self.is_complete:
             hops = self._hops(seen, Mode.UNKNOWN, site) if seen.levels else ()
             return Verdict(Gradient.UNKNOWN, frozenset(), hops, arguments)

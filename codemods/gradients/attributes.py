@@ -58,8 +58,8 @@ class Attributes(LibraryCalls):
         while reading is not None:
             if isinstance(reading.node, ast.FunctionDef) and reading.node.args.args:
                 name = reading.node.args.args[0].arg
-                held = reading.values if reading is frame else reading.captured
-                return join(self._above(each, reading, held[name]) for each in held.get(name, PLAIN))
+                held = reading.values.get(name) if reading is frame else reading.captured_value(name)
+                return PLAIN if held is None else join(self._above(each, reading, held) for each in held)
             reading = reading.parent
         return PLAIN
 
@@ -85,8 +85,7 @@ class Attributes(LibraryCalls):
         return join(self._attribute_of(each, name, value, at) for each in references).at(value.levels)
 
     def _attribute_of(self, reference: Reference, name: str, value: Value, at: Place) -> Value:
-        handler = getattr(self, f"_attribute_{type(reference).__name__}", self._attribute_any)
-        found: Value = handler(reference, name, value, at)
+        found: Value = self.handler("_attribute_", reference, self._attribute_any)(reference, name, value, at)
         return found
 
     def _attribute_any(self, reference: Reference, name: str, value: Value, _at: Place) -> Value:

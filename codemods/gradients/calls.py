@@ -6,7 +6,7 @@ import ast
 import dataclasses
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Final
 
 from codemods.gradients.frames import (
@@ -71,6 +71,9 @@ Callable_ = (
 )
 
 
+_NONE: Final[frozenset[Reference]] = frozenset()
+
+
 class Calls(Modules):
     """Evaluates calls. `results` has what each function gives for each set of arguments."""
 
@@ -79,12 +82,15 @@ class Calls(Modules):
         self.results: dict[object, Value] = {}
         self.frames: dict[object, Frame] = {}
         self._done: set[object] = set()
+        self._finished: set[object] = set()
+        self._asked: set[object] = set()
         self._contexts: Counter[ast.AST] = Counter()
         self._joined: dict[object, tuple[Value, ...]] = {}
-        self.on_the_way: Mapping[str, set[ast.stmt]] = {}
+        self.on_the_way: Mapping[str, Collection[ast.stmt]] = {}
+        self.around_sites: Collection[ast.AST] = ()
         self._matters: set[Reference] = set()
-        self._does_not: dict[Reference, int] = {}
         self._tops: dict[ast.AST, ast.stmt | None] = {}
+        self._does_not: dict[Reference, int] = {}
         self._escaped: set[tuple[Reference, Levels, Extent]] = set()
 
     @abstractmethod
@@ -98,19 +104,20 @@ class Calls(Modules):
     def start_round(self) -> None:
         super().start_round()
         self._done.clear()
+        self._finished.clear()
         self._escaped.clear()
 
     # Any value.
 
     def call(self, function: Value, arguments: Arguments, at: Place) -> Value:
         """What calling a value gives."""
-        called = [r for r in function if hasattr(self, f"_call_{type(r).__name__}")]
-        if not called:
-            return self.call_unseen(function, arguments, at)
-        return join(
-            getattr(self, f"_call_{type(reference).__name__}")(reference, function.levels, arguments, at)
-            for reference in called
-        )
+        result = None
+        for reference in function:
+            handler = self.handler("_call_", reference)
+            if handler is not None:
+                found: Value = handler(reference, function.levels, arguments, at)
+                result = found if result is None else result | found
+        return self.call_unseen(function, arguments, at) if result is None else result
 
     def call_unseen(self, function: Value, arguments: Arguments, at: Place) -> Value:
         """What code out of sight gives, which may call, differentiate and keep what it is given."""
@@ -127,31 +134,44 @@ class Calls(Modules):
             return True
         if self._does_not.get(reference) == self.heap.version:
             return False
-        if self._leads_to_site(reference):
+        if self._holds_one(reference, lambda each: each in self._matters or self._is_on_the_way(each)):
             self._matters.add(reference)
             return True
         self._does_not[reference] = self.heap.version
         return False
 
-    def _leads_to_site(self, reference: Reference) -> bool:
+    def reaches(self, reference: Reference) -> bool:
+        """Whether a function or object calls what matters by itself, whatever it is called with."""
+        return self._holds_one(reference, self._is_around_site)
+
+    @staticmethod
+    def _holds_one(reference: Reference, is_one: Callable[[Reference], bool]) -> bool:
+        """Whether a function or object, or something that it holds or captures, is one."""
+        if is_one(reference):
+            return True
         seen: set[Reference | Frame] = {reference}
         waiting: list[Reference | Frame] = [reference]
         while waiting:
             each = waiting.pop()
+            inner: Mapping[Key, Value] | Mapping[str, Value]
             if isinstance(each, Frame):
                 inner, around = each.captured, each.parent
             else:
-                if each in self._matters or self._is_on_the_way(each):
-                    return True
-                inner = {str(key): value for key, value in each.content.items()}
+                inner = each.content
                 around = each.frame if isinstance(each, Function | Class) else None
             found: set[Reference | Frame] = {r for value in inner.values() for r in value.references}
             if isinstance(each, Instance):
                 found.add(each.of)
             if around is not None and not around.is_module:
                 found.add(around)
-            waiting += found - seen
+            found -= seen
+            if any(is_one(other) for other in found if not isinstance(other, Frame)):
+                return True
+            waiting += found
             seen |= found
+        for each in seen:
+            if isinstance(each, Frame):
+                each.is_searched = True
         return False
 
     def _is_on_the_way(self, reference: Reference) -> bool:
@@ -163,12 +183,20 @@ class Calls(Modules):
             self._tops[reference.node] = top_statement(source.module, reference.node)
         return self._tops[reference.node] in self.on_the_way.get(source.file, ())
 
+    def _is_around_site(self, reference: Reference) -> bool:
+        """Whether something is a call site, or has in its own text what may lead to one."""
+        if not isinstance(reference, Function | Class):
+            return isinstance(reference, CallSiteFunction)
+        return reference.node in self.around_sites
+
     def that_matter(self, value: Value) -> frozenset[Reference]:
         """The functions and objects that a value may be or hold, and that may lead to a call site."""
         return frozenset(each for each in self.callables(value) if self.matters(each))
 
     def callables(self, value: Value) -> frozenset[Reference]:
         """The functions and objects that a value may be or hold."""
+        if not value.references:
+            return _NONE
         found: set[Reference] = set()
         waiting, seen = list(value.references), set(value.references)
         while waiting:
@@ -181,10 +209,13 @@ class Calls(Modules):
                 waiting += new
         return frozenset(found)
 
-    def limited(self, value: Value, at: Place) -> Value:
-        """The value, if it is not too many things at once; else all of them that matter are called here."""
-        if len(value.references) <= _MOST_REFERENCES:
-            return value
+    @staticmethod
+    def is_limited(value: Value) -> bool:
+        """Whether a value is not too many things at once."""
+        return len(value.references) <= _MOST_REFERENCES
+
+    def called_here(self, value: Value, at: Place) -> Value:
+        """What stands for too many things at once: all of them that matter are called here."""
         with self.within(dataclasses.replace(OUTSIDE, active=True)):
             self.escape(value, at)
         return Value(self.heap.levels(value) | {UNSEEN})
@@ -248,6 +279,8 @@ class Calls(Modules):
 
     def _run(self, reference: Function, key: object, bound: dict[str, Value], at: Place) -> Value:
         if key in self._done:
+            if key not in self._finished:
+                self._asked.add(key)
             return self.results.get(key, PLAIN)
         if len(self.calls) > _DEEPEST_CALL:
             self.incomplete = True
@@ -261,18 +294,22 @@ class Calls(Modules):
         frame.restart()
         for name, value in bound.items():
             frame.bind(name, value, self.heap)
-        with self.called(Call(at, function_name(reference.node), matters=self.matters(reference))):
+        self.calls.append(Call(at, function_name(reference.node), matters=self.matters(reference)))
+        try:
             self.run_body(reference.node, frame)
+        finally:
+            self.calls.pop()
         before = self.results.get(key, PLAIN)
         self.results[key] = before | frame.returned
-        if self.results[key] != before:
+        self._finished.add(key)
+        if key in self._asked and self.results[key] != before:
             self.heap.changed = True
         return self.results[key]
 
     def _bind(self, reference: Function, arguments: Arguments, at: Place) -> dict[str, Value]:
         """The parameters of a function, in their order, with what a call gives them."""
         signature = reference.node.args
-        names = [p.arg for p in (*signature.posonlyargs, *signature.args)]
+        names = [p.arg for p in signature.posonlyargs] + [p.arg for p in signature.args]
         bound = dict(zip(names, arguments.positional, strict=False))
         surplus = arguments.positional[len(names) :]
         keywords = dict(arguments.keywords)

@@ -8,7 +8,7 @@ from typing import Final
 
 from codemods.gradients.calls import Calls
 from codemods.gradients.frames import OUTSIDE, Arguments, Place, whatever
-from codemods.gradients.levels import NOT_AT_ALL, Level, Levels, Mode, below, by_rules
+from codemods.gradients.levels import NOT_AT_ALL, Level, Levels, Mode, below, by_rules, is_beyond_rules
 from codemods.gradients.modules import Call
 from codemods.gradients.table import Transform
 from codemods.gradients.values import (
@@ -113,9 +113,9 @@ class Derivatives(Calls):
         arguments = arguments.map(lambda value: value.at(levels))
         around = self.levels_of(arguments)
         ruled = by_rules(around)
-        transposed = self.kept(arguments, lambda level: level.mode is Mode.TRANSPOSE, "linear")
+        beyond = self.kept(arguments, is_beyond_rules, "beyond rules")
         with self.within(dataclasses.replace(self.extent, active=self.extent.active or bool(around))):
-            result = self.call(reference.content[""], transposed, at)
+            result = self.call(reference.content[""], beyond, at)
             if reference.kind == "gradient":
                 self._run_gradient(reference, arguments, ruled, at)
             elif ruled:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from codemods.gradients.attributes import Attributes
@@ -41,8 +41,8 @@ class Expressions(Attributes):
     def value(self, node: ast.expr, frame: Frame) -> Value:
         if node in self.site_nodes:
             return self.heap.value(self.heap.make(node, CallSiteFunction, node))
-        handler = getattr(self, f"_of_{type(node).__name__}", self._of_any)
-        return self.limited(handler(node, frame), Place(frame, node))
+        found: Value = self.handler("_of_", node, self._of_any)(node, frame)
+        return found if self.is_limited(found) else self.called_here(found, Place(frame, node))
 
     def _of_any(self, node: ast.expr, frame: Frame) -> Value:
         inner = [self.value(c, frame) for c in ast.iter_child_nodes(node) if isinstance(c, ast.expr)]
@@ -69,28 +69,42 @@ class Expressions(Attributes):
         while reading is not None:
             if reading.node is home.node:
                 own = reading.values.get(name) if reading is frame else None
-                seen = reading.captured.get(name) if own is None or self._is_shared(name, home) else None
-                return join(value for value in (own, seen) if value is not None)
+                if own is not None and name not in frame.source.module.nonlocal_names:
+                    return own
+                return (own or PLAIN) | (reading.captured_value(name) or PLAIN)
             reading = reading.parent
         return PLAIN
-
-    @staticmethod
-    def _is_shared(name: str, home: Scope) -> bool:
-        """Whether nested functions may assign to the name as well."""
-        return any(binding.node is not home.node for binding in home.bindings.get(name, ()))
 
     @staticmethod
     def _in_comprehension(name: str, frame: Frame) -> Value:
         reading: Frame | None = frame
         while reading is not None:
-            held = reading.values if reading is frame else reading.captured
-            if name in held:
-                return held[name]
+            held = reading.values.get(name) if reading is frame else reading.captured_value(name)
+            if held is not None:
+                return held
             reading = reading.parent
         return PLAIN
 
     def _of_Attribute(self, node: ast.Attribute, frame: Frame) -> Value:
+        library = self._of_library(node, frame)
+        if library is not None:
+            return library
         return self.attribute(self.value(node.value, frame), node.attr, Place(frame, node))
+
+    def _of_library(self, node: ast.Attribute, frame: Frame) -> Value | None:
+        """What a library has under a dotted name, which is most of what calls name."""
+        parts = [node.attr]
+        base = node.value
+        while isinstance(base, ast.Attribute):
+            parts.append(base.attr)
+            base = base.value
+        if not isinstance(base, ast.Name):
+            return None
+        module = frame.source.module
+        library = self.imported_library(frame.source, base.id)
+        if library is None or module.home(base.id, module.scopes[base]) is not module.root:
+            return None
+        return self.heap.library(".".join((library, *reversed(parts))))
 
     def _of_NamedExpr(self, node: ast.NamedExpr, frame: Frame) -> Value:
         value = self.value(node.value, frame)
@@ -103,12 +117,9 @@ class Expressions(Attributes):
     def function(self, node: FunctionNode, frame: Frame) -> Value:
         """A function that is defined here, with its defaults."""
         made = self.heap.make((node, frame), Function, node, frame)
-        positional = [*node.args.posonlyargs, *node.args.args]
-        defaults = node.args.defaults
-        pairs = list(zip(positional[len(positional) - len(defaults) :], defaults, strict=True))
-        pairs += [(p, d) for p, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if d]
-        for parameter, default in pairs:
-            self.heap.put(made, parameter.arg, self.value(default, frame))
+        if node.args.defaults or node.args.kw_defaults:
+            for parameter, default in _defaults(node.args):
+                self.heap.put(made, parameter.arg, self.value(default, frame))
         frame.capture(self.heap)
         return self.heap.value(made)
 
@@ -303,4 +314,10 @@ class Expressions(Attributes):
                 keywords[key] = inner.at(value.levels)
         return containers[0].content.get(REST, PLAIN)
 
-    # Attributes.
+
+def _defaults(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr]]:
+    positional, defaults = [*arguments.posonlyargs, *arguments.args], arguments.defaults
+    yield from zip(positional[len(positional) - len(defaults) :], defaults, strict=True)
+    for parameter, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        if default is not None:
+            yield parameter, default

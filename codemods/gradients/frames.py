@@ -6,7 +6,7 @@ import ast
 import contextlib
 import dataclasses
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from codemods.gradients.levels import NOT_AT_ALL, Levels
 from codemods.gradients.values import PLAIN, Heap, Value
@@ -56,6 +56,7 @@ class Frame:
       captured: what each name holds once a nested function may read it.
       returned: the join of the results so far.
       nests: whether a nested function has been made by now.
+      is_searched: whether someone has looked through all that it captures, and found nothing.
     """
 
     def __init__(self, key: Hashable, node: ast.AST, source: Source, parent: Frame | None) -> None:
@@ -64,6 +65,8 @@ class Frame:
         self.captured: dict[str, Value] = {}
         self.returned = PLAIN
         self.nests = False
+        self.is_searched = False
+        self._read: set[str] = set()
 
     @property
     def is_module(self) -> bool:
@@ -84,6 +87,16 @@ class Frame:
     def restart(self) -> None:
         """Forgets what holds at one point only."""
         self.values, self.returned, self.nests = {}, PLAIN, False
+
+    def captured_value(self, name: str) -> Value | None:
+        """What a name holds as nested functions see it."""
+        self._read.add(name)
+        return self.captured.get(name)
+
+    def global_value(self, name: str) -> Value:
+        """What a name of a module holds."""
+        self._read.add(name)
+        return self.values.get(name, PLAIN)
 
     def bind(self, name: str, value: Value, heap: Heap) -> None:
         """Assigns a value to a name of this frame."""
@@ -109,13 +122,13 @@ class Frame:
         """Assigns from a nested function."""
         self._keep(self.values if self.is_module else self.captured, name, value, heap)
 
-    @staticmethod
-    def _keep(where: dict[str, Value], name: str, value: Value, heap: Heap) -> None:
+    def _keep(self, where: dict[str, Value], name: str, value: Value, heap: Heap) -> None:
         before = where.get(name)
         after = value if before is None else before | value
         if after != before:
             where[name] = after
-            heap.changed = True
+            if self.is_searched or name in self._read:
+                heap.changed = True
 
     @contextlib.contextmanager
     def shadowing(self, names: Iterable[str]) -> Iterator[None]:
@@ -131,8 +144,7 @@ class Frame:
                     self.values[name] = value
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """An expression or statement, and the frame that evaluates it."""
 
     frame: Frame

@@ -58,20 +58,25 @@ class Interpreter(Expressions):
         self.site_nodes = sites
         self.reached: dict[ast.expr, Reached] = {}
         self.owners: dict[str, list[Value]] = {}
+        self._asked_for: set[str] = set()
 
     # Call sites.
 
     def _call_CallSiteFunction(
         self, reference: CallSiteFunction, _levels: Levels, arguments: Arguments, at: Place
     ) -> Value:
-        """A call of `pure_callback`: callback, spec, and what the callback is called with."""
+        """A call of `pure_callback`: callback, spec, and what the callback is called with.
+
+        What `buffer_callback(callback, spec)` gives is called with the arguments alone.
+        """
+        has_both = isinstance(reference.node, ast.Call)
         seen = self.reached.setdefault(reference.node, Reached())
         seen.active |= self.extent.active
         given: dict[Key, Value] = dict(enumerate(arguments.positional))
         options = self.site_nodes[reference.node]
         named = {k: v for k, v in arguments.keywords.items() if k not in options}
-        taken = [named.pop(name, None) for name in ("callback", "result_shape_dtypes")]
-        shift = 2 - sum(each is not None for each in taken)
+        taken = [None if has_both else named.pop(name, None) for name in ("callback", "result_shape_dtypes")]
+        shift = 0 if has_both else 2 - sum(each is not None for each in taken)
         given = {int(i) - shift: v for i, v in given.items() if int(i) >= shift} | dict(named)
         for other in (arguments.rest, arguments.extra):
             if other is not None:
@@ -86,6 +91,8 @@ class Interpreter(Expressions):
         for mode in {level.mode for level in levels}:
             if mode not in seen.trace:
                 seen.trace[mode] = (tuple(self.calls), at)
+        if has_both:
+            return Value(levels)
         callback = arguments.given(0, "callback") if taken[0] is None else taken[0]
         if callback is not None:
             self.run_on_host(callback, at)
@@ -108,6 +115,7 @@ class Interpreter(Expressions):
     # Functions out of sight.
 
     def methods_named(self, name: str) -> Value:
+        self._asked_for.add(name)
         return join(self.owners.get(name, ()))
 
     def add_owner(self, owner: Value, name: str, method: Value) -> None:
@@ -121,7 +129,8 @@ class Interpreter(Expressions):
                 value = self.heap.value(made)
                 if value not in known:
                     known.append(value)
-                    self.heap.changed = True
+                    if name in self._asked_for:
+                        self.heap.changed = True
 
     # Statements.
 
@@ -137,7 +146,7 @@ class Interpreter(Expressions):
 
     def run_statement(self, statement: ast.stmt, frame: Frame) -> bool:
         self.heap.spend()
-        handler = getattr(self, f"_run_{type(statement).__name__}", None)
+        handler = self.handler("_run_", statement)
         if handler is None:
             return True
         return handler(statement, frame) is not False

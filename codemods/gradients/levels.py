@@ -13,12 +13,14 @@ class Mode(enum.StrEnum):
 
     `TRANSPOSE` is what becomes of a tangent in reverse mode, and of the arguments of `linear_transpose`:
     the value stays linear until it is transposed, which custom rules have no say in.
+    `TAYLOR` is what `jet` does, which looks through custom rules as well.
     `UNKNOWN` is code out of sight, which may differentiate or not.
     """
 
     REVERSE = "reverse"
     FORWARD = "forward"
     TRANSPOSE = "transpose"
+    TAYLOR = "taylor"
     UNKNOWN = "unknown"
 
 
@@ -34,11 +36,17 @@ Levels = frozenset[Level]
 
 NOT_AT_ALL: Final[Levels] = frozenset()
 UNSEEN: Final = Level(0, Mode.UNKNOWN)
+BEYOND_RULES: Final = frozenset({Mode.TRANSPOSE, Mode.TAYLOR})
 
 
 def by_rules(levels: Iterable[Level]) -> Levels:
     """The levels for which a custom rule stands in: all that evaluate a tangent."""
     return frozenset(level for level in levels if level.mode in (Mode.REVERSE, Mode.FORWARD))
+
+
+def is_beyond_rules(level: Level) -> bool:
+    """Whether custom rules have no say in a level."""
+    return level.mode in BEYOND_RULES
 
 
 def linear(levels: Iterable[Level]) -> Levels:

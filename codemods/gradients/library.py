@@ -52,6 +52,7 @@ class LibraryCalls(BuiltinCalls):
         self.transforms = transforms
         roots = {name.partition(".")[0] for name in transforms}
         self._called: set[object] = set()
+        self._specials: dict[str, Handler | None] = {}
         self._plain = table.PLAIN | roots
 
     def is_plain(self, name: str) -> bool:
@@ -67,7 +68,9 @@ class LibraryCalls(BuiltinCalls):
         if rows:
             found = [self._transformed(name, row, arguments, at) for row in rows]
             return join(found)
-        special = self._special(name)
+        if name not in self._specials:
+            self._specials[name] = self._special(name)
+        special = self._specials[name]
         if special is not None:
             return special(name, arguments, at)
         if name in table.STOPS:
@@ -226,10 +229,13 @@ class LibraryCalls(BuiltinCalls):
 
     def run_on_host(self, function: Value, at: Place) -> None:
         """Evaluates a function that receives concrete arrays, wherever it is called."""
+        reached = Value(references=frozenset(filter(self.reaches, self.callables(function))))
+        if not reached.references:
+            return
         calls, self.calls = self.calls, []
         try:
             with self.within(OUTSIDE):
-                for reference in Value(references=self.callables(function)):
+                for reference in reached:
                     self.call(self.heap.value(reference), whatever(PLAIN), at)
         finally:
             self.calls = calls

@@ -9,7 +9,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from codemods.gradients.frames import OUTSIDE, Extent, Frame, Place, Source
 from codemods.gradients.levels import Level
@@ -17,6 +17,7 @@ from codemods.gradients.values import PLAIN, Heap, ProjectModule, Value, join
 from codemods.names import Binding, BindingKind, Module
 from codemods.project import Project
 
+_MISSING: Final = object()
 _BUILTINS: Final = frozenset(dir(builtins))
 _IMPORTERS: Final = frozenset(
     {"import_module", "__import__", "run_path", "run_module", "spec_from_file_location"}
@@ -45,9 +46,11 @@ class Modules(ABC):
         self.extent = OUTSIDE
         self.calls: list[Call] = []
         self.incomplete = False
+        self._handlers: dict[tuple[str, type], Any] = {}
         self._sources: dict[str, Source | None] = {}
         self._frames: dict[str, Frame] = {}
         self._started: set[ast.stmt] = set()
+        self._libraries: dict[tuple[str, str], str | None] = {}
         self._resolved: dict[tuple[str, str], list[str]] = {}
 
     @abstractmethod
@@ -57,6 +60,14 @@ class Modules(ABC):
     @abstractmethod
     def attribute(self, value: Value, name: str, at: Place) -> Value:
         """What an attribute of a value holds."""
+
+    def handler(self, prefix: str, of: object, default: Any = None) -> Any:
+        """The method for one type of node or reference; `default` where there is none."""
+        key = (prefix, type(of))
+        found = self._handlers.get(key, _MISSING)
+        if found is _MISSING:
+            found = self._handlers[key] = getattr(self, prefix + type(of).__name__, default)
+        return found
 
     @contextlib.contextmanager
     def within(self, extent: Extent) -> Iterator[None]:
@@ -120,7 +131,7 @@ class Modules(ABC):
             return self._starred(source, name)
         for binding in bindings:
             self._run_binding(source, binding)
-        return self.frame_of(source).values.get(name, PLAIN)
+        return self.frame_of(source).global_value(name)
 
     def _run_binding(self, source: Source, binding: Binding) -> None:
         node: ast.AST = binding.node
@@ -143,8 +154,19 @@ class Modules(ABC):
             return join(found)
         return self.heap.library(f"builtins.{name}") if name in _BUILTINS else PLAIN
 
-    def is_bound(self, source: Source, name: str) -> bool:
-        return name in source.module.root.bindings or bool(source.module.star_imports)
+    def imported_library(self, source: Source, name: str) -> str | None:
+        """The module or object of a library that a name of a module stands for, and nothing else."""
+        key = (source.file, name)
+        if key not in self._libraries:
+            self._libraries[key] = self._imported_library(source, name)
+        return self._libraries[key]
+
+    def _imported_library(self, source: Source, name: str) -> str | None:
+        bindings = source.module.root.bindings.get(name, ())
+        origin = bindings[0].origin if len(bindings) == 1 else None
+        if origin is None or origin.startswith(".") or self.project.has_module(origin.partition(".")[0]):
+            return None
+        return _canonical(origin)
 
     def resolve(self, dotted: str, source: Source) -> Value:
         """What a dotted name stands for when it is imported in a module."""

@@ -25,11 +25,13 @@ class Reach:
 
     Attributes:
       statements: of each file, the statements at its top level that may.
+      around: the functions and classes around what may.
       spelled: names that a string, a stub, or a file that cannot be parsed may use at run time.
       is_whole: whether everything was looked at, and not too much for that.
     """
 
     statements: dict[str, set[ast.stmt]] = dataclasses.field(default_factory=dict)
+    around: set[ast.AST] = dataclasses.field(default_factory=set)
     spelled: set[str] = dataclasses.field(default_factory=set)
     is_whole: bool = True
 
@@ -61,6 +63,7 @@ class Search:
         if statement is None or isinstance(statement, ast.Import | ast.ImportFrom):
             return
         self.found.statements.setdefault(source.file, set()).add(statement)
+        self.found.around.update(source.module.ancestors(node))
         for name, is_global in _names_given(source.module, node):
             self.add(Name(name, source.file if is_global else None))
 
@@ -97,7 +100,8 @@ class Search:
             for use in module.uses.get(name.text, ()):
                 if self._is_use(use, name, source):
                     self.follow(source, use)
-            self._imported_as(name.text, source)
+            for other in module.renamed.get(name.text, ()):
+                self.add(Name(other, file))
         for attribute in module.attributes.get(name.text, ()):
             if not self._is_of_library(attribute, module):
                 self.follow(source, attribute)
@@ -120,11 +124,6 @@ class Search:
         if home is module.root and source.file == name.file:
             return True
         return any((b.origin or "").rpartition(".")[2] == name.text for b in home.bindings[use.id])
-
-    def _imported_as(self, name: str, source: Source) -> None:
-        for node in source.module.parents:
-            if isinstance(node, ast.alias) and node.name == name and node.asname:
-                self.add(Name(node.asname, source.file))
 
 
 def _names_given(module: Module, node: ast.AST) -> Iterator[tuple[str, bool]]:

@@ -95,7 +95,7 @@ def _jax() -> Iterator[tuple[str, tuple[Transform, ...]]]:
     yield from _rows("jax", "linearize", _rest(_F))
     yield from _rows("jax", "linear_transpose", _rest(_T))
     yield from _rows("jax", "jvp", _tuple(_F))
-    yield from _rows("jax.experimental.jet", "jet", _tuple(_F))
+    yield from _rows("jax.experimental.jet", "jet", _tuple(Mode.TAYLOR))
     yield from _rows(
         "jax.test_util",
         "check_grads",
@@ -243,6 +243,7 @@ STOPS: Final = (
     )
     | {"jax.nn.one_hot", "equinox.internal.nondifferentiable", "jax.eval_shape", "haiku.eval_shape"}
     | {"equinox.filter_eval_shape", "flax.nnx.eval_shape"}
+    | {"bufcb.finite_difference_jvp", "bufcb.finite_difference_vjp"}
     | INTEGER_TYPES
 )
 """Functions whose result is not differentiated, whatever its arguments are."""

@@ -31,12 +31,14 @@ class Reference:
 
     Attributes:
       number: orders references as they were made.
+      is_new: whether nothing has been handed this reference yet, so that nobody knows what it holds.
       content: the values that it holds.
       original: what this is a copy of, and which levels the copy is without.
     """
 
     def __init__(self) -> None:
         self.number = 0
+        self.is_new = True
         self.content: dict[Key, Value] = {}
         self.original: tuple[Reference, frozenset[Hashable]] | None = None
 
@@ -61,6 +63,8 @@ class Value:
         return Value(self.levels | other.levels, self.references | other.references)
 
     def __iter__(self) -> Iterator[Reference]:
+        if len(self.references) < 2:
+            return iter(self.references)
         return iter(sorted(self.references, key=lambda reference: reference.number))
 
     def at(self, levels: Iterable[Level]) -> Value:
@@ -275,10 +279,13 @@ class Heap:
         self._made: dict[Hashable, Reference] = {}
         self._copies: dict[Hashable, Reference] = {}
         self._copying: set[Reference] = set()
+        self._libraries: dict[tuple[str, str], Value] = {}
+        self._instances: dict[Class, list[Instance]] = {}
+        self._listed: set[Class] = set()
 
     @property
     def changed(self) -> bool:
-        """Whether anything has gained content since this was last set to False."""
+        """Whether anything has gained content, after it was looked at, since this was last set to False."""
         return self._changed
 
     @changed.setter
@@ -295,21 +302,34 @@ class Heap:
             found = kind(*arguments)
             found.number = next(self._numbers)
             self._made[kind, key] = found
-        assert isinstance(found, kind)
-        return found
+            if isinstance(found, Instance):
+                self._instances.setdefault(found.of, []).append(found)
+                if found.of in self._listed:
+                    self.changed = True
+        return found  # type: ignore[return-value]
 
-    def references(self, kind: type[R]) -> list[R]:
-        """All that were made of a kind, in order."""
-        return [each for each in self._made.values() if isinstance(each, kind)]
+    def instances(self) -> list[Instance]:
+        """All that were made, class by class."""
+        return [each for made in self._instances.values() for each in made]
+
+    def instances_of(self, owner: Class) -> list[Instance]:
+        """All that were made of a class, in order."""
+        self._listed.add(owner)
+        return list(self._instances.get(owner, ()))
 
     def constant(self, value: object) -> Value:
         return self.value(self.make((type(value), value), Constant, value))
 
     def library(self, name: str, path: str = "") -> Value:
-        return self.value(self.make((name, path), Library, name, path))
+        found = self._libraries.get((name, path))
+        if found is None:
+            made = self.make((name, path), Library, name, path)
+            found = self._libraries[name, path] = self.value(made)
+        return found
 
     @staticmethod
     def value(reference: Reference) -> Value:
+        reference.is_new = False
         return Value(NOT_AT_ALL, frozenset({reference}))
 
     def put(self, reference: Reference, key: Key, value: Value) -> None:
@@ -318,7 +338,8 @@ class Heap:
         after = value if before is None else before | value
         if after != before:
             reference.content[key] = after
-            self.changed = True
+            if not reference.is_new:
+                self.changed = True
 
     def container(self, key: Hashable, content: dict[Key, Value]) -> Value:
         made = self.make(key, Container)
@@ -369,6 +390,7 @@ class Heap:
         if copied is None:
             copied = copy.copy(original)
             copied.content, copied.original = {}, (original, without | {key})
+            copied.is_new = False
             copied.number = next(self._numbers)
             self._copies[mark] = copied
         if copied not in self._copying:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from codemods.diagnostics import CODES, EVERY, PLAIN
+from codemods.diagnostics import CODES, EVERY, LINT_CODES, PLAIN
 
 _BOLD, _RESET = "\x1b[1m", "\x1b[0m"
 _FENCE: Final = "```"
+_ALL: Final = (PLAIN, *CODES, *LINT_CODES)
 
 
 def explain(code: str) -> str:
@@ -18,7 +19,7 @@ def explain(code: str) -> str:
       KeyError: there is no such code.
     """
     wanted = code.strip().upper()
-    found = [known for known in (PLAIN, *CODES) if wanted == EVERY or known.startswith(wanted)]
+    found = [known for known in _ALL if wanted == EVERY or known.startswith(wanted)]
     if not wanted or not found:
         raise KeyError(code)
     return "\n".join(map(_read, found))

@@ -6,7 +6,7 @@ import dataclasses
 import re
 from typing import Final, Literal
 
-from codemods.diagnostics import PLAIN
+from codemods.diagnostics import LINT_CODES, PLAIN
 from codemods.model import Diagnostic, FileResult, Note, SiteResult, Status
 
 Level = Literal["warning", "note", "none"]
@@ -33,11 +33,12 @@ class Entry:
     Attributes:
       line, column: where it starts, both 1-based, in characters; in a notebook, within its cell.
       end_line, end_column: the position just behind it; None where that is not known.
-      code: a key of `diagnostics.CODES`, or `BC000` for a plain rewrite.
+      code: one of `diagnostics`; `BC000` for a plain rewrite.
       level: `warning` where the user has to act, `none` where there is nothing to migrate.
       suppression: where the user asked for it to be left alone; None otherwise.
       site: the call site; None for a note.
       cell: the 1-based number of a notebook's cell; None in other files.
+      fixable: whether the audit has a fix for it.
     """
 
     line: int
@@ -50,6 +51,7 @@ class Entry:
     suppression: Suppression | None = None
     site: SiteResult | None = None
     cell: int | None = None
+    fixable: bool = False
 
     @property
     def place(self) -> str:
@@ -66,7 +68,8 @@ def entries(file: FileResult, *, written: bool) -> list[Entry]:
 
 def _of_note(note: Note) -> Entry:
     code, text = note.diagnostic.code, note.diagnostic.message
-    return Entry(note.line, note.column, None, None, code, "note", text, cell=note.cell)
+    level: Level = "warning" if code in LINT_CODES else "note"
+    return Entry(note.line, note.column, None, None, code, level, text, cell=note.cell, fixable=note.fixable)
 
 
 def _of_site(site: SiteResult, written: bool) -> Entry:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from codemods.console import plain
 from codemods.model import FileResult
 from codemods.report.entries import Entry, Level, entries, failure
 from codemods.report.run import Run
@@ -47,7 +48,8 @@ def _command(name: str, properties: dict[str, int | str | None], text: str) -> s
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    """Text as data of a command, which shows in the log of the run as well."""
+    return plain(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
 
 
 def _property(value: int | str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from codemods.diagnostics import CODES, PLAIN
+from codemods.diagnostics import CODES, LINT_CODES, PLAIN
 from codemods.model import FileResult
 from codemods.report.entries import Entry, entries, failure
 from codemods.report.run import Run
@@ -22,7 +22,6 @@ _NEWLINES: Final = ("\r\n", "\r", "\n")
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 # Names what is hashed. One that is computed in another way gets another name.
 _FINGERPRINT: Final = "callSiteText/v1"
-_RULES: Final = (PLAIN, *CODES)
 _FAILURE: Final = "failure"
 
 Object = dict[str, Any]
@@ -38,8 +37,9 @@ def to_sarif(run: Run) -> str:
 
 def _run(run: Run) -> Object:
     failures = [file for file in run.files if file.error is not None]
+    rules = tuple(LINT_CODES) if run.is_audit else (PLAIN, *CODES)
     return {
-        "tool": {"driver": _driver()},
+        "tool": {"driver": _driver(rules)},
         "invocations": [
             {
                 "executionSuccessful": not failures,
@@ -51,7 +51,7 @@ def _run(run: Run) -> Object:
         "results": [
             result
             for index, file in enumerate(run.files)
-            for result in _results(file, index, written=run.written)
+            for result in _results(file, index, rules, written=run.written)
         ],
         "columnKind": "unicodeCodePoints",
         "newlineSequences": list(_NEWLINES),
@@ -63,13 +63,13 @@ def _run(run: Run) -> Object:
 # The tool.
 
 
-def _driver() -> Object:
+def _driver(rules: Sequence[str]) -> Object:
     from importlib import metadata
 
     return {
         "name": "bufcb",
         "version": metadata.version("bufcb"),
-        "rules": [_rule(code) for code in _RULES],
+        "rules": [_rule(code) for code in rules],
         "notifications": [
             {"id": _FAILURE, "shortDescription": {"text": "A path could not be processed."}},
         ],
@@ -85,7 +85,7 @@ def _rule(code: str) -> Object:
         "shortDescription": _text(pages.title(page)),
         "fullDescription": _text(pages.summary(page)),
         "help": {**_text(page), "markdown": _text(page)["text"]},
-        "defaultConfiguration": {"level": "warning" if code.startswith("BC2") else "note"},
+        "defaultConfiguration": {"level": "warning" if code.startswith(("BC2", "BCL")) else "note"},
     }
 
 
@@ -161,7 +161,7 @@ def _notification(file: FileResult) -> Object:
 # Results.
 
 
-def _results(file: FileResult, index: int, *, written: bool) -> Iterator[Object]:
+def _results(file: FileResult, index: int, rules: Sequence[str], *, written: bool) -> Iterator[Object]:
     """One result an entry. The first whose place is changed has the file's changes as its fix.
 
     Changes are of the whole file, whose call sites share callbacks and imports: a fix for each would be
@@ -173,11 +173,12 @@ def _results(file: FileResult, index: int, *, written: bool) -> Iterator[Object]
     fix = None if written or source is None or not file.changed else _fix(file, source, lines, location)
     seen: Counter[str] = Counter()
     for entry in entries(file, written=written):
-        result = _result(entry, location)
+        result = _result(entry, location, rules)
         fingerprint = _fingerprint(entry, lines)
         seen[fingerprint] += 1
         result["partialFingerprints"] = {_FINGERPRINT: f"{fingerprint}:{seen[fingerprint]}"}
-        if fix is not None and entry.site is not None and entry.site.status in ("rewritten", "adapted"):
+        is_fixed = entry.fixable or (entry.site is not None and entry.site.status in ("rewritten", "adapted"))
+        if fix is not None and is_fixed:
             result["fixes"], fix = [fix], None
         yield result
 
@@ -198,10 +199,10 @@ def _place(entry: Entry, location: Object) -> Object:
     return {"physicalLocation": {"artifactLocation": location, "region": known}}
 
 
-def _result(entry: Entry, location: Object) -> Object:
+def _result(entry: Entry, location: Object, rules: Sequence[str]) -> Object:
     result: Object = {
         "ruleId": entry.code,
-        "ruleIndex": _RULES.index(entry.code),
+        "ruleIndex": rules.index(entry.code),
         "level": entry.level,
         "message": _message(entry.text),
         "locations": [_place(entry, location)],
@@ -236,7 +237,7 @@ def _fix(file: FileResult, source: SourceFile, lines: Sequence[str], location: O
     else:
         replacements = [_binary_replacement(file.before, file.after)]
     return {
-        "description": {"text": "Migrate the call sites of this file."},
+        "description": {"text": "Change this file as the command does."},
         "artifactChanges": [{"artifactLocation": location, "replacements": replacements}],
     }
 

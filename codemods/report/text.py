@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from codemods import console
 from codemods.model import Diagnostic, FileResult, Hop, Note, SiteResult, Status
-from codemods.report.entries import subject
 from codemods.report.run import Run, summary
 
 if TYPE_CHECKING:
@@ -25,36 +24,25 @@ def failures(run: Run) -> Iterator[str]:
 
 
 def diagnostics(run: Run) -> Iterator[str]:
-    """One entry for each failure, each site that has something to say, and each note.
+    """One entry for each failure, and all `remarks`."""
+    yield from failures(run)
+    yield from remarks(run)
+
+
+def remarks(run: Run) -> Iterator[str]:
+    """One entry for each site that has something to say, and each note.
 
     An entry is `path:line:col: CODE reason way-out`, with the source line below it; a notebook's has
     `cell N:` behind the path.
     """
-    yield from failures(run)
     for file in run.files:
-        remarks: list[tuple[SiteResult | Note, Diagnostic]] = [(note, note.diagnostic) for note in file.notes]
-        remarks += [(site, site.diagnostic) for site in file.sites if site.diagnostic]
-        remarks.sort(key=lambda remark: (remark[0].cell or 0, remark[0].line, remark[0].column))
-        source = _source(file) if remarks else None
-        for place, diagnostic in remarks:
+        found: list[tuple[SiteResult | Note, Diagnostic]] = [(note, note.diagnostic) for note in file.notes]
+        found += [(site, site.diagnostic) for site in file.sites if site.diagnostic]
+        found.sort(key=lambda remark: (remark[0].cell or 0, remark[0].line, remark[0].column))
+        source = _source(file) if found else None
+        for place, diagnostic in found:
             entry = _entry(file.path, source, place, f"{diagnostic.code} {diagnostic.message}")
             yield "\n".join((entry, *map(_step, place.hops if isinstance(place, Note) else ())))
-
-
-def findings(run: Run) -> Iterator[str]:
-    """One entry for each call site left to migrate, as `diagnostics` gives them."""
-    for file in run.files:
-        sites = [site for site in file.sites if site.status is not Status.SKIPPED]
-        source = _source(file) if sites else None
-        for site in sites:
-            yield _entry(file.path, source, site, _finding(site))
-
-
-def _finding(site: SiteResult) -> str:
-    text = f"{subject(site)} is left to migrate"
-    if site.status is Status.REFUSED:
-        text += " by hand"
-    return f"{text}: {site.diagnostic.code} {site.diagnostic.message}" if site.diagnostic else text
 
 
 def _entry(path: Path, source: SourceFile | None, place: SiteResult | Note, text: str) -> str:
@@ -86,11 +74,14 @@ def _source(file: FileResult) -> SourceFile | None:
 def changes(run: Run) -> Iterator[str]:
     """A line for each file that was written."""
     if run.written:
-        yield from (console.one_line(f"rewrote {file.path}") for file in run.files if file.changed)
+        did = "fixed" if run.is_audit else "rewrote"
+        yield from (console.one_line(f"{did} {file.path}") for file in run.files if file.changed)
 
 
 def conclusion(run: Run) -> str:
     """The run in one or two sentences."""
+    if run.is_audit:
+        return verdict(run)
     counts = summary(run)
     sites = [f"{counts[status]} {status}" for status in Status if counts[status]]
     if not counts["sites"]:
@@ -107,10 +98,15 @@ def conclusion(run: Run) -> str:
 
 
 def verdict(run: Run) -> str:
-    """What an audit of the call sites found, in one or two sentences."""
-    left = sum(site.status is not Status.SKIPPED for site in run.sites)
-    text = f"{_plural(left, 'call site')} left to migrate ({_plural(run.scanned, 'file')} scanned)."
-    return text[0].upper() + text[1:] + _failed(run)
+    """What an audit found, in one or two sentences."""
+    counts = summary(run)
+    text = _plural(counts["findings"], "finding")
+    if counts["changed"]:
+        text = f"{_plural(counts['changed'], 'file')} {'fixed' if run.written else 'to fix'}, {text} left"
+    text = text[0].upper() + text[1:] + f" ({_plural(counts['scanned'], 'file')} scanned)." + _failed(run)
+    if counts["fixable"]:
+        text += f" --fix takes care of {counts['fixable']}."
+    return text
 
 
 def _failed(run: Run) -> str:

@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
+import functools
+import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Final
 
 from codemods.free_names import FreeNames
 from codemods.model import Options, Status
 from codemods.names import Module
-from codemods.plans import FunctionPlan, ModulePlan, SiblingPlan, SitePlan
+from codemods.plans import FunctionPlan, ModulePlan, Parameter, ScaffoldPlan, SiblingPlan, SitePlan
 from codemods.rewrite import call, functions
+from codemods.rewrite import scaffold as derivative
 from codemods.rewrite.dialect import Dialect, JaxDialect, Names
-from codemods.rewrite.edits import Edits
+from codemods.rewrite.edits import Edits, line_after
 from codemods.rewrite.imports import Imports, NoPlace
 from codemods.rewrite.spacing import Spacing
 from codemods.sites import CallSite, ValueUse
 from codemods.source import Change, SourceFile
 from codemods.trees import walk
 
-__all__ = ["NoPlace", "rewrite"]
+__all__ = ["NoPlace", "rewrite", "with_writes"]
 
 _INDENT: Final = re.compile(r"^(?: {4})+", re.MULTILINE)
 # The options that say what `vmap` does.
 _ON_VMAP: Final = frozenset({"vmap_method", "vectorized"})
+_WIDTH: Final = 100
+# What stands for a scaffold's call until that is laid out, and for a line of the file until that is known.
+_CALL: Final = "\ue000"
+_LINE: Final = "\ue001{}\ue001"
 BUFFER_CALLBACK: Final = "jax.experimental.buffer_callback.buffer_callback"
 
 
@@ -39,6 +48,13 @@ def rewrite(
     return _Rewriter(source, module, plan, options).run(is_kept)
 
 
+def with_writes(
+    source: SourceFile, module: Module, functions: tuple[FunctionPlan, ...], options: Options
+) -> tuple[Change, ...]:
+    """What changes where the returns of buffer callbacks are turned into writes, and nothing else is."""
+    return _Rewriter(source, module, ModulePlan((), functions, ()), options).run(lambda name: True)
+
+
 class _Rewriter:
     def __init__(self, source: SourceFile, module: Module, plan: ModulePlan, options: Options) -> None:
         self._source, self._module, self._plan, self._options = source, module, plan, options
@@ -49,6 +65,9 @@ class _Rewriter:
         self._kept: set[str] = set()
         self._unit = indent_unit(source)
         self._spacing = Spacing(source, module)
+        self._below: dict[ast.stmt, list[Callable[[], str]]] = {}
+        self._above: list[tuple[ast.stmt, Callable[[], str]]] = []
+        self._mentioned: list[int] = []
 
     def run(self, is_kept: Callable[[str], bool]) -> tuple[Change, ...]:
         for site in self._plan.sites:
@@ -64,24 +83,41 @@ class _Rewriter:
                 self._definition(function, function.function)
         for sibling in self._plan.siblings:
             self._sibling(sibling)
+        for site in self._plan.sites:
+            scaffold = site.scaffold
+            if scaffold and scaffold.rule != "reused" and scaffold.sites[0] is site.site:
+                self._scaffold(site, scaffold)
+        self._add_below()
         helpers = self._helpers()
         rewritten: set[ast.AST] = {plan.function for plan in self._plan.functions}
         rewritten |= {plan.anchor for plan in self._plan.siblings}
         self._imports.apply(self._edits, frozenset(rewritten))
+        self._add_above()
         if helpers:
             self._edits.insert(self._imports.end_of_header(), lambda: helpers)
         self._imports.drop_unused(
             frozenset(self._gone), lambda name: name in self._kept or is_kept(name), self._edits
         )
-        return self._edits.changes()
+        return self._with_lines(self._edits.changes())
+
+    def _with_lines(self, changes: tuple[Change, ...]) -> tuple[Change, ...]:
+        """The changes with the lines that their texts name, as they are once all is changed."""
+        for line in self._mentioned:
+            moved = str(line_after(self._source.text, self._source.line_start(line), changes))
+            changes = tuple(
+                dataclasses.replace(change, text=change.text.replace(_LINE.format(line), moved))
+                for change in changes
+            )
+        return changes
 
     def _helpers(self) -> str:
         """The functions that the dialect needs in the module."""
         plans: list[FunctionPlan | SiblingPlan] = [*self._plan.functions, *self._plan.siblings]
-        if not self._dialect.generates_helpers or not plans:
+        if not self._dialect.generates_helpers or not (plans or self._dialect.has_more_helpers()):
             return ""
         root = self._module.tree
-        names, jax = self._names(root, runtime=False, numpy=True), self._imports.jax(root)
+        names = self._names(root, runtime=self._dialect.has_more_helpers(), numpy=True)
+        jax = self._imports.jax(root)
         self._kept |= {names.numpy, jax}
         texts = self._dialect.helpers(
             names,
@@ -124,14 +160,15 @@ class _Rewriter:
         self._edits.replace(start, end, f"vmap_method={text}")
 
     def _call(self, plan: SitePlan, site: CallSite, names: Names) -> None:
-        function = self._dialect.buffer_callback(names)
-        arrays = plan.adapt
-        adapt = (lambda text: self._dialect.adapt(names, text, arrays)) if arrays else None
+        function, adapt = self._dialect.buffer_callback(names), self._adapting(plan, names)
         options = frozenset(option.arg for option in site.options if option.arg)
         more = self._keywords(site, options)
         place = call.Place.of(self._source, self._module, site.call, self._unit_at(site.call))
 
         def make(text: str) -> str:
+            if plan.scaffold is not None:
+                given = [p.name for p in plan.scaffold.parameters if not p.is_given]
+                return call.handed_over(text, plan.scaffold.name, given, options, place=place)
             return call.rewritten(
                 text, function, adapt, options, more, is_partial=site.is_partial, place=place
             )
@@ -144,6 +181,10 @@ class _Rewriter:
             self._edits.replace(
                 self._source.start(plan.target), self._source.end(plan.target), plan.replacement
             )
+
+    def _adapting(self, plan: SitePlan, names: Names) -> Callable[[str], str] | None:
+        arrays = plan.adapt
+        return (lambda text: self._dialect.adapt(names, text, arrays)) if arrays else None
 
     def _keywords(self, site: CallSite, given: frozenset[str]) -> list[tuple[str, str]]:
         """What a new call says beside the options that were given."""
@@ -230,6 +271,8 @@ class _Rewriter:
 
         offset, before, after = self._spacing.above(statement)
         if plan.name != _assigned_name(statement, function):
+            if plan.takes_buffers:
+                self._edits.replace(start, end, plan.name)
             self._edits.insert(offset, lambda: before + make() + after)
             return
         last = self._source.line_end(statement.end_lineno or statement.lineno)
@@ -254,12 +297,109 @@ class _Rewriter:
             start, before, after = self._spacing.above(plan.anchor)
             self._edits.insert(start, lambda: before + text + after)
             return
-        end, before, after = self._spacing.below(plan.anchor)
+        self._below.setdefault(plan.anchor, []).append(lambda: text)
+
+    def _add_below(self) -> None:
+        """Adds what goes behind each statement."""
+        for statement, texts in self._below.items():
+            end, before, after = self._spacing.below(statement)
+            self._edits.insert(end, functools.partial(self._joined, end, texts, before, after))
+
+    def _joined(self, end: int, texts: Sequence[Callable[[], str]], before: str, after: str) -> str:
+        text = before.join(make() for make in texts)
         if self._source.text[:end].endswith(("\n", "\r")):
-            text = before + text + after
+            return before + text + after
+        return "\n" + before + text.removesuffix("\n")
+
+    # Derivatives.
+
+    def _scaffold(self, plan: SitePlan, scaffold: ScaffoldPlan) -> None:
+        """Adds the function that gives a call its derivative, and its rules."""
+        site = scaffold.sites[0]
+        anchor, dialect = scaffold.anchor, self._dialect
+        names = self._names(anchor, runtime=True, numpy=False)
+        unit, indent = self._unit_at(anchor), self._source.indentation(anchor.lineno)
+        runtime = derivative.Runtime(
+            functools.partial(dialect.call_host, names),
+            functools.partial(dialect.difference, names, scaffold.mode),
+        )
+        spell = functools.partial(self._imports.spelled, node=anchor)
+        layout = derivative.Layout(unit, len(indent))
+        blocks = derivative.blocks(scaffold, _CALL, spell, runtime, self._of_root(scaffold), layout)
+        make = self._body_of(plan, site, scaffold, names, indent + unit)
+
+        def text() -> str:
+            gap = "\n" * self._spacing.wanted(anchor)
+            return _indented(gap.join(blocks), indent).replace(_CALL, make())
+
+        if not scaffold.above:
+            self._below.setdefault(anchor, []).append(text)
+            return
+        self._above.append((anchor, text))
+
+    def _add_above(self) -> None:
+        """Adds what goes in front of statements, behind the imports there."""
+        for statement, make in self._above:
+            start, before, after = self._spacing.above(statement)
+            before = before or ("\n" if self._imports.adds_at(start) else "")
+            self._edits.insert(start, functools.partial(_between, before, make, after))
+
+    def _body_of(
+        self, plan: SitePlan, site: CallSite, scaffold: ScaffoldPlan, names: Names, body: str
+    ) -> Callable[[], str]:
+        """Makes the call of the callback as the scaffold has it."""
+        function, adapt = self._dialect.buffer_callback(names), self._adapting(plan, names)
+        options = frozenset(option.arg for option in site.options if option.arg)
+        more = self._keywords(site, options)
+        unit = self._unit_at(scaffold.anchor)
+        place = call.Place.of(self._source, self._module, site.call, unit)
+        new = dataclasses.replace(
+            place, column=len(f"{body}return "), indent=body, unit=unit, tail=0, width=_WIDTH, quote='"'
+        )
+        given = [_as_argument(parameter) for parameter in scaffold.parameters if parameter.is_given]
+        start, end = self._source.start(site.call), self._source.end(site.call)
+        return lambda: call.moved(
+            self._edits.inside(start, end), function, adapt, options, more, given, place=place, new=new
+        )
+
+    def _of_root(self, scaffold: ScaffoldPlan) -> str:
+        """Where gradients come from, as a sentence."""
+        root = scaffold.root
+        if root is None:
+            return ""
+        may = "may reach it" if scaffold.is_assumed else "reach it"
+        file = _relative(root.path, self._source.path.parent)
+        if root.cell is not None:
+            place = f"{file}, cell {root.cell}"
+        elif root.path == self._source.path:
+            self._mentioned.append(root.line)
+            place = f"{file}:{_LINE.format(root.line)}"
         else:
-            text = "\n" + before + text.removesuffix("\n")
-        self._edits.insert(end, lambda: text)
+            place = f"{file}:{root.line}"
+        return f"Gradients {may} from {root.name.partition('(')[0]} ({place})."
+
+
+def _between(before: str, make: Callable[[], str], after: str) -> str:
+    return before + make() + after
+
+
+def _relative(path: Path, folder: Path) -> str:
+    """A path as seen from a folder, with slashes."""
+    try:
+        return os.path.relpath(path, folder).replace(os.sep, "/")
+    except (OSError, ValueError):  # the current folder is gone, or on another drive
+        return path.as_posix()
+
+
+def _as_argument(parameter: Parameter) -> str:
+    """How the callback gets a parameter."""
+    if parameter.is_starred:
+        return f"*{parameter.name}"
+    return f"{parameter.keyword}={parameter.name}" if parameter.keyword else parameter.name
+
+
+def _indented(text: str, indent: str) -> str:
+    return "".join(indent + line if line.strip() else line for line in text.splitlines(keepends=True))
 
 
 def _writes(plan: FunctionPlan | SiblingPlan) -> bool:
@@ -273,7 +413,7 @@ def _dialect(options: Options, module: Module) -> tuple[Dialect, str]:
     if options.target == "bufcb":
         return Dialect(), "bufcb"
     free = FreeNames(module)
-    return JaxDialect(free.fresh("_store_results"), free.fresh("_to_numpy")), BUFFER_CALLBACK
+    return JaxDialect(free.fresh), BUFFER_CALLBACK
 
 
 def _assigned_name(statement: ast.stmt, function: ast.Lambda) -> str | None:

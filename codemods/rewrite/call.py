@@ -101,6 +101,49 @@ def rewritten(
     return layout.written(function, first, rest)
 
 
+def moved(
+    text: str,
+    function: str,
+    adapt: Callable[[str], str] | None,
+    options: frozenset[str],
+    more: Sequence[tuple[str, str]],
+    arguments: Sequence[str],
+    *,
+    place: Place,
+    new: Place,
+) -> str:
+    """The text of a call, rewritten as by `rewritten` for another place, where it has other arguments.
+
+    Comments on the old arguments stay behind.
+    """
+    text = realigned(text, place.column, new.column, (place.indent, new.indent))
+    call = parsing.expression(text)
+    assert isinstance(call, cst.Call)
+    layout = _Layout(call, text, new, is_partial=False)
+    callback, spec, own, _ = _sorted(layout.arguments, options)
+    first = [_as_callback(callback, adapt, new.quote), spec.positional()]
+    first += [spelled for option in own if (spelled := _option(option, new.quote)) is not None]
+    for keyword, value in more:
+        first.append(first[-1].new(f"{keyword}={value.replace(chr(34), new.quote)}"))
+    return layout.moved(function, first, f"({', '.join(arguments)})")
+
+
+def handed_over(
+    text: str, function: str, leading: Sequence[str], options: frozenset[str], *, place: Place
+) -> str:
+    """The text of a call of `function`, with the callback's own arguments behind the `leading` ones."""
+    call = parsing.expression(text)
+    assert isinstance(call, cst.Call)
+    layout = _Layout(call, text, place, is_partial=False)
+    _, spec, own, rest = _sorted(layout.arguments, options)
+    for option in own:
+        if _option(option, place.quote) is None:
+            rest = layout.without(option, rest)
+    rest = [argument.positional() for argument in rest]
+    template = rest[0] if rest else spec
+    return layout.called(function, [*map(template.new, leading), *rest])
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Argument:
     """One argument of the call as text, with the white space around it told apart.
@@ -283,6 +326,22 @@ class _Layout:
         if self._place.column + len(whole) + self._place.tail <= self._place.width:
             return whole
         return head + self._broken(first) + behind
+
+    def moved(self, function: str, first: list[_Argument], second: str) -> str:
+        """`function` called with the first arguments, and its result with a second group of them."""
+        head = function + self._between
+        group = self._group(_advanced(self._place.column, head), first, is_first=True, is_last=False)
+        whole = head + group + second
+        if "\n" in whole or self._place.column + len(whole) <= self._place.width:
+            return whole
+        return head + self._broken(first) + second
+
+    def called(self, function: str, arguments: list[_Argument]) -> str:
+        """`function` called with the callback's own arguments, on one line if they fit."""
+        head = function + self._between
+        column = _advanced(self._place.column, head)
+        short = self._on_one_line(arguments, column)
+        return head + (short or self._group(column, arguments, is_first=False, is_last=True))
 
     def _broken(self, arguments: Sequence[_Argument]) -> str:
         """A group on lines of its own, since the call has become too long for one line."""

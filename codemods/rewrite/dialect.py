@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from codemods.plans import Conversion
+
+Mode = Literal["vjp", "jvp"]
 
 _LINE_LENGTH = 88
 
@@ -84,6 +86,18 @@ class Dialect:
             return [line]
         return [f"{c.name} = {self.converted(names, c)}" for c in arrays]
 
+    def call_host(self, names: Names, function: str, spec: str, arguments: str, vmap_method: str) -> str:
+        """A call of a function of the host that returns its result."""
+        return f'{names.runtime}.pure_callback({function}, {spec}, {arguments}, vmap_method="{vmap_method}")'
+
+    def difference(self, names: Names, mode: Mode, arguments: str) -> str:
+        """A call of the function for finite differences of a mode."""
+        return f"{names.runtime}.finite_difference_{mode}({arguments})"
+
+    def has_more_helpers(self) -> bool:
+        """Whether something that was given so far needs functions in the module."""
+        return False
+
     def helpers(self, names: Names, jax: str, *, store: bool, to_numpy: bool) -> list[str]:
         """Source of the functions that the module needs beside the runtime."""
         return []
@@ -98,8 +112,10 @@ class JaxDialect(Dialect):
 
     generates_helpers = True
 
-    def __init__(self, store: str, to_numpy: str) -> None:
-        self._store, self._to_numpy = store, to_numpy
+    def __init__(self, fresh: Callable[[str], str]) -> None:
+        self._store, self._to_numpy = fresh("_store_results"), fresh("_to_numpy")
+        self._fresh = fresh
+        self._more: dict[str, str] = {}
 
     def buffer_callback(self, names: Names) -> str:
         return names.runtime
@@ -119,10 +135,29 @@ class JaxDialect(Dialect):
     def conversion_lines(self, names: Names, conversions: Sequence[Conversion], width: int) -> list[str]:
         return self.tree_lines(names, conversions)
 
+    def call_host(self, names: Names, function: str, spec: str, arguments: str, vmap_method: str) -> str:
+        helper = self._helper("_call_host", _CALL_HOST)
+        return f'{helper}({function}, {spec}, {arguments}, vmap_method="{vmap_method}")'
+
+    def difference(self, names: Names, mode: Mode, arguments: str) -> str:
+        self._helper("_slopes", _SLOPES)
+        text = _DIFFERENCE_VJP if mode == "vjp" else _DIFFERENCE_JVP
+        return f"{self._helper(f'_finite_difference_{mode}', text)}({arguments})"
+
+    def _helper(self, name: str, text: str) -> str:
+        if text not in self._more:
+            self._more[text] = self._fresh(name)
+        return self._more[text]
+
+    def has_more_helpers(self) -> bool:
+        return bool(self._more)
+
     def helpers(self, names: Names, jax: str, *, store: bool, to_numpy: bool) -> list[str]:
-        wanted = [(self._store, _STORE)] if store else []
-        wanted += [(self._to_numpy, _TO_NUMPY)] if to_numpy else []
-        return [text.format(name=name, jax=jax, np=names.numpy) for name, text in wanted]
+        wanted = [(_STORE, self._store)] if store else []
+        wanted += [(_TO_NUMPY, self._to_numpy)] if to_numpy else []
+        wanted += self._more.items()
+        more = {"call": names.runtime, "slopes": self._more.get(_SLOPES, "")}
+        return [text.format(name=name, jax=jax, np=names.numpy, **more) for text, name in wanted]
 
 
 _STORE = '''\
@@ -161,6 +196,84 @@ def {name}(tree, copy=False):
         return array
 
     return {jax}.tree.map(convert, tree)
+'''
+
+
+_CALL_HOST = '''\
+def {name}(function, spec, *arguments, vmap_method):
+    """Call a function of the host that returns its result."""
+
+    def call(ctx, out, *arrays):
+        {np}.asarray(out)[...] = function(*map({np}.asarray, arrays))
+
+    return {call}(call, spec, vmap_method=vmap_method)(*arguments)
+'''
+
+_SLOPES = '''\
+def {name}(function, primals, reduce):
+    """Central differences: for each float of the arguments what `reduce` makes of the results' slopes."""
+    leaves, tree = {jax}.tree.flatten(primals)
+
+    def is_float(leaf):
+        return {jax}.numpy.issubdtype({jax}.numpy.result_type(leaf), {jax}.numpy.floating)
+
+    def results(index, leaf):
+        given = {jax}.tree.unflatten(tree, [*leaves[:index], leaf, *leaves[index + 1 :]])
+        return [leaf for leaf in {jax}.tree.leaves(function(*given)) if is_float(leaf)]
+
+    def along(index):
+        leaf = {jax}.numpy.asarray(leaves[index])
+        flat = leaf.ravel()
+        dtypes = [leaf.dtype, *(shape.dtype for shape in {jax}.eval_shape(lambda: results(index, leaf)))]
+        part = max(float({jax}.numpy.finfo(dtype).eps) for dtype in dtypes) ** (1 / 3)
+
+        def slopes(element):
+            step = (part * {jax}.numpy.maximum(1, abs(flat[element]))).astype(leaf.dtype)
+            above, below = flat.at[element].add(step), flat.at[element].add(-step)
+            ends = (results(index, end.reshape(leaf.shape)) for end in (above, below))
+            width = above[element] - below[element]
+            return reduce([(a - b) / width for a, b in zip(*ends)])
+
+        return {jax}.lax.map(slopes, {jax}.numpy.arange(flat.size))
+
+    return [along(index) if is_float(leaf) else None for index, leaf in enumerate(leaves)]
+'''
+
+_DIFFERENCE_VJP = '''\
+def {name}(function, primals, cotangents):
+    """The cotangents of `primals`, by two calls of `function` for each element of a float."""
+    weights = [leaf for leaf in {jax}.tree.leaves(cotangents) if leaf.dtype != {jax}.dtypes.float0]
+    found = {slopes}(
+        function, primals, lambda slopes: sum({jax}.numpy.sum(w * s) for w, s in zip(weights, slopes))
+    )
+    leaves, tree = {jax}.tree.flatten(primals)
+    shaped = [
+        {np}.zeros({np}.shape(leaf), {jax}.dtypes.float0)
+        if each is None
+        else each.reshape({np}.shape(leaf)).astype({jax}.numpy.result_type(leaf))
+        for each, leaf in zip(found, leaves)
+    ]
+    return {jax}.tree.unflatten(tree, shaped)
+'''
+
+_DIFFERENCE_JVP = '''\
+def {name}(function, primals, tangents):
+    """The result of `function` and its tangent, by two calls of it for each element of a float."""
+    results, tree = {jax}.tree.flatten(function(*primals))
+    directions = {jax}.tree.leaves(tangents)
+    moved = [
+        [{jax}.numpy.tensordot(direction.ravel(), row, 1) for row in rows]
+        for rows, direction in zip({slopes}(function, primals, tuple), directions)
+        if rows is not None
+    ]
+    sums = iter([sum(parts) for parts in zip(*moved)])
+    found = [
+        next(sums).astype(leaf.dtype)
+        if {jax}.numpy.issubdtype(leaf.dtype, {jax}.numpy.floating)
+        else {jax}.custom_derivatives.zero_from_primal(leaf)
+        for leaf in results
+    ]
+    return {jax}.tree.unflatten(tree, results), {jax}.tree.unflatten(tree, found)
 '''
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from codemods.source import Change, changed
 
@@ -34,6 +34,7 @@ class Edits:
     def __init__(self, text: str) -> None:
         self._text = text
         self._edits: list[Edit] = []
+        self._moves: list[tuple[int, int, int]] = []
         found = _NEWLINE.search(text)
         self._newline = found.group() if found else "\n"
 
@@ -83,6 +84,19 @@ class Edits:
             text = _with_endings(edit.make(_plain(before)), before, self._newline)
             yield Change(edit.start, edit.end, text)
             position = edit.end
+
+
+def line_after(text: str, offset: int, changes: Iterable[Change]) -> int:
+    """The 1-based line on which a place of a text is found once that has changed."""
+    line = _lines(text[:offset]) + 1
+    for change in changes:
+        if change.end <= offset:
+            line += _lines(change.text) - _lines(text[change.start : change.end])
+    return line
+
+
+def _lines(text: str) -> int:
+    return len(_NEWLINE.findall(text))
 
 
 def _plain(text: str) -> str:

@@ -44,15 +44,17 @@ def definition(
         writer = Writer(dialect, names, plan.out)
         rewriter = ReturnRewriter(plan, writer, _depths(plan, module), indent, unit)
         body = _visited(node.body, rewriter)
-        parameters = arguments.with_buffers(
-            node.params,
-            plan.position,
-            plan.context,
-            plan.out,
-            positional_only=plan.positional_only,
-            opening=node.whitespace_before_params,
-            types=_types_of_buffers(plan.spec, header.runtime) if header.runtime else None,
-        )
+        parameters = node.params
+        if not plan.takes_buffers:
+            parameters = arguments.with_buffers(
+                node.params,
+                plan.position,
+                plan.context,
+                plan.out,
+                positional_only=plan.positional_only,
+                opening=node.whitespace_before_params,
+                types=_types_of_buffers(plan.spec, header.runtime) if header.runtime else None,
+            )
         was_short = may_be_long and len(indent + _header(node)) <= _LINE_LENGTH
         node = node.with_changes(body=body, params=parameters)
         jax_annotated = [parameter.arg for parameter in plan.jax_annotated if header.numpy]
@@ -157,9 +159,11 @@ def hoisted(
     """The `def` that stands for a lambda, as whole lines."""
     expression = parsing.expression(text)
     assert isinstance(expression, cst.Lambda)
-    parameters = arguments.with_buffers(
-        expression.params, plan.position, plan.context, plan.out, positional_only=plan.positional_only
-    )
+    parameters = expression.params
+    if not plan.takes_buffers:
+        parameters = arguments.with_buffers(
+            expression.params, plan.position, plan.context, plan.out, positional_only=plan.positional_only
+        )
     body = indent + unit
     head = f"{indent}def {plan.name}("
     start = Spot(origin.column, origin.indent, body, unit)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final, TypeGuard
 
 from codemods.free_names import FreeNames
-from codemods.names import Module, Scope, ScopeKind
+from codemods.names import Binding, Module, Scope, ScopeKind
 from codemods.rewrite import unused
 from codemods.rewrite.edits import Edits
 from codemods.rewrite.removal import Removal
@@ -51,6 +51,24 @@ class Imports:
     def jax(self, node: ast.AST) -> str:
         return self._name("jax", None, node)
 
+    def spelled(self, dotted: str, node: ast.AST) -> str:
+        """What to call a member of a library in a statement: the shortest that the imports there allow."""
+        scope = self._module.opened.get(node, self._module.scopes.get(node, self._module.root))
+        in_sight, line = node not in self._module.opened, self._top_line(node)
+        library, rest = dotted, ""
+        while library:
+            name = self._existing(library, scope, line, own_body=in_sight) or self._guarded(library, scope)
+            if name is not None:
+                self._needed.add(name)
+                return name + rest
+            library, _, last = library.rpartition(".")
+            rest = f".{last}{rest}"
+        package, _, rest = dotted.partition(".")
+        if package in _LAZY:
+            module, _, rest = rest.partition(".")
+            package = f"{package}.{module}"
+        return f"{self._name(package, None, node)}.{rest}"
+
     def runtime_in_header(self, function: ast.stmt) -> str:
         return self._in_header(self._runtime, None, function)
 
@@ -82,6 +100,10 @@ class Imports:
             if home not in rewritten:
                 assert isinstance(home, ast.stmt)
                 self._add_above(home, _statement(name, alias), edits)
+
+    def adds_at(self, offset: int) -> bool:
+        """Whether an import was added at an offset."""
+        return offset in self._offsets
 
     # Names.
 
@@ -154,6 +176,18 @@ class Imports:
                     return name
         return None
 
+    def _guarded(self, library: str, scope: Scope) -> str | None:
+        """A name that is bound to `library` or to None, for code of a function that needs it anyway."""
+        if scope is self._module.root:
+            return None
+        for candidate in scope.enclosing():
+            for name, found in candidate.bindings.items():
+                plain = [binding for binding in found if not _is_none(binding)]
+                is_bound = bool(plain) and all(binding.origin == library for binding in plain)
+                if is_bound and self._module.home(name, scope) is candidate:
+                    return name
+        return None
+
     def _bound_to(self, library: str, scope: Scope) -> list[tuple[str, int]]:
         """The names that a scope binds to `library` alone, each with the line of its import."""
         key = (library, scope.node)
@@ -222,8 +256,11 @@ class Imports:
     def _add_at_top(self, name: str, alias: str, edits: Edits) -> None:
         anchor = self._anchor()
         assert anchor is not None
-        block = self._block(anchor)
         text = _statement(name, alias)
+        if name.partition(".")[0] in sys.stdlib_module_names:
+            self._add_to_standard_library(text, name, self._block(anchor)[0], edits)
+            return
+        block = self._block(anchor)
         module = name.rpartition(".")[0]
         alike = [s for s in block if not module or isinstance(s, ast.ImportFrom)]
         alike = [s for s in alike if module or isinstance(s, ast.Import)]
@@ -241,6 +278,22 @@ class Imports:
         newline = self._source.newline
         ends_line = self._source.text[:offset].endswith(("\n", "\r"))
         self._insert(offset, text + newline if ends_line else newline + text, edits)
+
+    def _add_to_standard_library(self, text: str, name: str, first: Import, edits: Edits) -> None:
+        """Adds an import of Python's own among those above `first`, or in a block of its own there."""
+        above = self._module.tree.body[: self._module.tree.body.index(first)]
+        plain = [s for s in above if isinstance(s, ast.Import) and not _is_third_party(s)]
+        later = [s for s in plain if _sort_key(s) > name]
+        if later:
+            self._add_above(later[0], text, edits)
+            return
+        newline = self._source.newline
+        if plain:
+            offset = self._source.line_end(plain[-1].end_lineno or plain[-1].lineno)
+            self._insert(offset, text + newline, edits)
+            return
+        offset = self._source.line_start(first.lineno)
+        self._insert(offset, f"{text}{newline}{newline}", edits)
 
     def _add_above(self, statement: ast.stmt, text: str, edits: Edits) -> None:
         """Adds a statement right before another one, on its line if something else stands in front."""
@@ -285,11 +338,16 @@ class Imports:
         return None
 
 
+def _is_none(binding: Binding) -> bool:
+    return isinstance(binding.value, ast.Constant) and binding.value.value is None
+
+
 def _is_elif(statement: ast.stmt, source: SourceFile) -> bool:
     return isinstance(statement, ast.If) and source.text.startswith("elif", source.start(statement))
 
 
 _JAX: Final = "jax"
+_LAZY: Final = frozenset({"scipy"})  # whose modules are imported one by one
 
 
 def _is_jax(name: str) -> bool:

@@ -14,11 +14,21 @@ _EMPTY = cst.Module([])
 _HEADER = "if True:\n"
 
 
-@functools.lru_cache(maxsize=64)
 def code(node: cst.CSTNode) -> str:
-    """The text of a node. LibCST's nodes never change, and several steps ask for the same one's."""
-    if type(node) is cst.SimpleWhitespace:  # as most of them are
+    """The text of a node."""
+    # Most are one of these, for which LibCST's own way is long.
+    if isinstance(node, cst.SimpleWhitespace):
         return node.value
+    if isinstance(node, cst.Comma):
+        return f"{code(node.whitespace_before)},{code(node.whitespace_after)}"
+    if isinstance(node, cst.Name) and not node.lpar:
+        return node.value
+    return _generated(node)
+
+
+@functools.lru_cache(maxsize=64)
+def _generated(node: cst.CSTNode) -> str:
+    # LibCST's nodes never change, and several steps ask for the same one's text.
     return _EMPTY.code_for_node(node)
 
 

@@ -262,6 +262,8 @@ class ReturnRewriter(parsing.StatementTransformer):
 
     def visit_Return(self, node: cst.Return) -> None:
         plan = self._pending.pop(0)
+        if plan.form == "stays":
+            return
         self._matched[node] = plan
         if plan.after is not None:
             self._behind.setdefault(self._blocks[-self._depths[plan.node]], []).append(plan)

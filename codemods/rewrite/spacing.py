@@ -18,7 +18,7 @@ class Spacing:
     def above(self, statement: ast.stmt) -> tuple[int, str, str]:
         """The offset above a statement and its comments, and the gaps around what goes there."""
         line = self._first_line(statement)
-        offset, wanted = self._source.line_start(line), self._wanted(statement)
+        offset, wanted = self._source.line_start(line), self.wanted(statement)
         before = ""
         if not self._opens_block(statement):
             before = self._missing(offset, self._blank_above(line), wanted)
@@ -28,7 +28,7 @@ class Spacing:
     def below(self, statement: ast.stmt) -> tuple[int, str, str]:
         """The offset below a definition, and the gaps around another one that goes there."""
         line = self._last_line(statement)
-        wanted = self._wanted(statement)
+        wanted = self.wanted(statement)
         return self._source.line_end(line), "\n" * wanted, self.behind(statement)
 
     def behind(self, statement: ast.stmt) -> str:
@@ -37,7 +37,7 @@ class Spacing:
         block = self._module.block(statement)
         if statement is block[-1] or self._blank_below(line) or line + 1 in self._source.boundaries:
             return ""
-        return self._missing(self._source.line_end(line), 0, self._wanted(statement))
+        return self._missing(self._source.line_end(line), 0, self.wanted(statement))
 
     def _missing(self, offset: int, present: int, wanted: int) -> str:
         if offset in self._spaced:
@@ -45,7 +45,8 @@ class Spacing:
         self._spaced.add(offset)
         return "\n" * max(0, wanted - present)
 
-    def _wanted(self, statement: ast.stmt) -> int:
+    def wanted(self, statement: ast.stmt) -> int:
+        """How many blank lines stand between a definition and its neighbours."""
         return 2 if isinstance(self._module.parents[statement], ast.Module) else 1
 
     def _opens_block(self, statement: ast.stmt) -> bool:

@@ -19,11 +19,12 @@ from unittest import mock
 from click.testing import CliRunner, Result
 
 from codemods import cli, engine
-from codemods.diagnostics import CODES, PLAIN
+from codemods.diagnostics import CODES, LINT_CODES, PLAIN
 from codemods.source import Change
 
 FOLDER = Path(__file__).parents[2] / "codemods" / "pages"
-ALL = [PLAIN, *CODES]
+ALL = [PLAIN, *CODES, *LINT_CODES]
+COMMANDS = {"bufcb-migrate": (cli.migrate, "--write"), "bufcb-lint": (cli.lint, "--fix")}
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SUFFIXES = {"python": ".py", "json": ".ipynb"}
 # A page has no room for what is nested so deeply, and no program is known whose migrated text does not parse.
@@ -51,24 +52,29 @@ def files_of(page: str) -> dict[str, str]:
     return {re.match(r"# (\w+\.py)\n|", text)[1] or f"example{SUFFIXES[kind]}": text for kind, text in blocks}
 
 
-def command_of(page: str) -> list[str]:
+def command_of(page: str) -> tuple[str, list[str]]:
     (console,) = [text for kind, text in BLOCK.findall(page) if kind == "console"]
     program, *arguments = shlex.split(console.partition("\n")[0].removeprefix("$ "))
-    assert program == "bufcb-migrate"
-    return arguments
+    assert program in COMMANDS
+    return program, arguments
 
 
 def run(code: str, page: str) -> Outcome:
-    """Runs the command of a page on its files, without and with `--write`."""
+    """Runs the command of a page on its files, without and with the option that changes them."""
     shown, full = SHORTENED.get(code, ("", ""))
     with _in_empty_folder(), _with_defect(code):
         for name, text in files_of(page).items():
             Path(name).write_text(text.replace(shown, full) if full else text)
-        result = CliRunner().invoke(cli.migrate, command_of(page), prog_name="bufcb-migrate")
-        written = CliRunner().invoke(cli.migrate, [*command_of(page), "--write"])
-        assert written.exit_code == result.exit_code
+        program, arguments = command_of(page)
+        command, write = COMMANDS[program]
+        result = CliRunner().invoke(command, arguments, prog_name=program)
+        written = CliRunner().invoke(command, [*arguments, write])
         after = Path(name).read_text()
+    is_fixed = program == "bufcb-lint" and after != text
+    assert written.exit_code == (0 if is_fixed else result.exit_code)
     *remarks, conclusion = result.stderr.splitlines(keepends=True)
+    if program == "bufcb-lint":
+        remarks = result.stdout.splitlines(keepends=True)
     # The report shows the beginning of a line that is too long.
     said = "".join(line for line in remarks if not full or full[:60] not in line) or conclusion
     return Outcome(result, said, after.replace(full, shown) if full else after)

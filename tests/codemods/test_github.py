@@ -40,6 +40,17 @@ def understood(line: str) -> tuple[str, dict[str, str], str]:
     return match[1], properties, data
 
 
+def test_nothing_in_a_line_commands_a_terminal():
+    names = ["\x1b]0;title\x07.py", "\x9b31m.py", "right\u202eto left.py"]
+    lines = lines_of(*(file(name, error=f"{name}:3: \x1b[2J cannot be parsed") for name in names))
+    assert all(line.isprintable() for line in lines)
+    assert [understood(line)[1]["file"] for line in lines] == [
+        "\\x1b]0;title\\x07.py",
+        "\\x9b31m.py",
+        "right\\u202eto left.py",
+    ]
+
+
 @pytest.mark.parametrize(
     ("site", "line"),
     [
@@ -118,8 +129,9 @@ def test_nothing_in_a_name_or_a_text_is_taken_for_syntax(name: str, reason: str)
     (line,) = lines_of(file(path, sites=(refused,)))
     command, properties, data = understood(line)
     assert command == "warning"
-    assert properties["file"] == path
-    assert data.endswith(f"({reason})")
+    # The line separator alone is none of GitHub's, and a terminal would obey it.
+    assert properties["file"] == path.replace("\u2028", "\\u2028")
+    assert data.endswith(f"({reason})".replace("\u2028", "\\u2028"))
 
 
 @pytest.mark.parametrize(("arguments", "status"), [((), 0), (("--check",), 1), (("--write",), 0)])
@@ -138,13 +150,13 @@ def test_the_command_prints_annotations_alone(
     assert result.stderr.startswith("1 file changed" if "--write" in arguments else "1 file would change")
 
 
-def test_lint_prints_the_same_and_its_own_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_lint_warns_of_its_findings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
-    Path("a.py").write_text("import jax\nimport numpy as np\n\ny = jax.pure_callback(np.sin, s, x)\n")
-    Path("bad.py").write_text("jax.pure_callback(\n")
-    arguments = [".", "--format", "github"]
-    result = CliRunner().invoke(cli.lint, arguments)
+    Path("a.py").write_text("import bufcb\n\ny = bufcb.buffer_callback(lambda ctx, out, x: x, s)(x)\n")
+    Path("bad.py").write_text("buffer_callback(\n")
+    result = CliRunner().invoke(cli.lint, [".", "--format", "github"])
     assert result.exit_code == 2
-    assert result.stdout == CliRunner().invoke(cli.migrate, arguments).stdout
-    assert [understood(line)[0] for line in result.stdout.splitlines()] == ["notice", "error"]
-    assert result.stderr.startswith("1 call site left to migrate")
+    first, second = map(understood, result.stdout.splitlines())
+    assert (first[0], first[1]["title"], first[1]["line"]) == ("warning", "bufcb BCL001", "3")
+    assert second[0] == "error"
+    assert result.stderr.startswith("1 finding (2 files scanned). 1 path could not be processed.")

@@ -194,9 +194,16 @@ def test_the_report_on_written_standard_input_goes_to_standard_error():
 
 
 def test_lint_takes_standard_input():
-    result = invoke("-", "--stdin-filename", "a.py", code=BEFORE, command=cli.lint)
+    code = "import bufcb\n\ny = bufcb.buffer_callback(lambda ctx, out, x: x, S)(x)\n"
+    result = invoke("-", "--stdin-filename", "a.py", code=code, command=cli.lint)
     assert result.exit_code == 1
-    assert result.stdout.startswith("a.py:10:12: pure_callback of `_f` is left to migrate\n")
+    assert result.stdout.startswith("a.py:3:47: BCL001 `<lambda>` returns a value")
+    fixed = invoke("-", "--fix", code=code, command=cli.lint)
+    assert (fixed.exit_code, fixed.stderr) == (
+        0,
+        "fixed <stdin>\n1 file fixed, no findings left (1 file scanned).\n",
+    )
+    assert "def _callback(ctx, out, x):\n    bufcb.store(out, x)\n    return\n" in fixed.stdout
 
 
 @pytest.mark.parametrize(
@@ -207,11 +214,38 @@ def test_lint_takes_standard_input():
         (["-", "--files-from", "list"], "- is the only PATH"),
         (["a.py", "--stdin-filename", "b.py"], "--stdin-filename needs - as the only PATH"),
         (["--stdin-filename", "b.py"], "Missing argument 'PATH...'"),
+        (["-", "--stdin-filename", "/"], "File '/' is a directory."),
     ],
 )
 def test_what_does_not_go_with_standard_input(arguments, message):
     result = invoke(*arguments, code=BEFORE)
     assert result.exit_code == 2 and message in result.stderr
+
+
+@pytest.mark.parametrize("command", [cli.migrate, cli.lint])
+def test_standard_input_without_end_is_not_read_to_the_end(command, monkeypatch):
+    monkeypatch.setattr("codemods.inputs.LARGEST_NOTEBOOK", 1_000_000)
+    result = invoke("-", code=b"#" * 1_000_000, command=command)
+    assert result.exit_code == 0
+    result = invoke("-", code=b"#" * 1_000_001, command=command)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "standard input cannot be read: it is larger than 1 MB" in result.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no file without an end")
+def test_a_list_without_end_is_not_read_to_the_end(monkeypatch):
+    monkeypatch.setattr("codemods.inputs._LARGEST_LIST", 1_000_000)
+    result = invoke("--files-from", "/dev/zero")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "/dev/zero cannot be read: it is larger than 1 MB" in result.stderr
+    assert "standard input cannot be read" in invoke("--files-from", "-", code=b"a.py\n" * 300_000).stderr
+
+
+def test_settings_that_are_too_large_name_the_limit():
+    write("pyproject.toml", b"#" * 10_000_001)
+    result = invoke("a.py")
+    assert result.exit_code == 2
+    assert "pyproject.toml: cannot be read: it is larger than 10 MB" in result.stderr
 
 
 def test_a_file_may_be_called_dash():

@@ -9,7 +9,7 @@ A pair may have an `options.toml`:
   sites     `[status, code]` of each call site in order; `["rewritten", ""]` each if it says nothing
   notes     the codes of the notes in order
   findings  Pyflakes' messages that are new in `after.py`, each with its reason in a comment
-  printed   what `after.py` prints, where `before.py` needs an older JAX than is supported
+  printed   what `after.py` prints, where `before.py` raises, or needs an older JAX than is supported
 
 Further `.py` files of a folder are the rest of the project, to which the migrated file is `program.py`.
 """

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import shutil
 import subprocess
@@ -219,18 +220,6 @@ def test_diagnostics_put_failures_first():
     ]
 
 
-def test_findings_are_the_sites_left_to_migrate():
-    site = SiteResult(1, 3, 2, "lambda x:\n    x", Status.REWRITTEN)
-    run = Run((result("one\ntwo\nthree\n", sites=(SKIPPED, site, REFUSED)), result(path="b.py")), 2)
-    assert list(as_text.findings(run)) == [
-        "a.py:1:3: pure_callback of `lambda x: x` is left to migrate\n    one",
-        (
-            "a.py:3:1: pure_callback of `<lambda>` is left to migrate by hand: "
-            "BC201 Its origin is unknown.\n    three"
-        ),
-    ]
-
-
 @pytest.mark.parametrize(
     ("run", "text"),
     [
@@ -260,12 +249,18 @@ def test_conclusion_counts_files_and_sites(run, text):
     assert as_text.conclusion(run) == text
 
 
-def test_verdict_counts_what_is_left():
-    assert as_text.verdict(Run((result(sites=(SITE, SKIPPED)),), 2)) == (
-        "1 call site left to migrate (2 files scanned)."
+def test_verdict_counts_findings():
+    fixable = dataclasses.replace(NOTE, fixable=True)
+
+    def verdict(*files: FileResult, written: bool = False) -> str:
+        return as_text.verdict(Run(files, 2, written, is_audit=True))
+
+    assert verdict(result(notes=(NOTE, fixable))) == "2 findings (2 files scanned). --fix takes care of 1."
+    assert verdict(result(after="new\n", notes=(NOTE,)), written=True) == (
+        "1 file fixed, 1 finding left (2 files scanned)."
     )
-    assert as_text.verdict(Run((result(error="a.py: no"),), 0)) == (
-        "No call sites left to migrate (no files scanned). 1 path could not be processed."
+    assert verdict(result(error="a.py: no")) == (
+        "No findings (2 files scanned). 1 path could not be processed."
     )
 
 

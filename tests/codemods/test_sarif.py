@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codemods import cli, engine, running
-from codemods.diagnostics import CODES, PLAIN
+from codemods.diagnostics import CODES, LINT_CODES, PLAIN
 from codemods.inputs import Inputs
 from codemods.model import Diagnostic, FileResult, Note, Options, SiteResult, Status
 from codemods.progress import Progress
@@ -322,12 +322,18 @@ def test_exit_statuses_are_those_of_other_formats(folder: Path, arguments: tuple
     logged(result)
 
 
-def test_lint_writes_the_same_log(folder: Path):
-    (folder / "a.py").write_text(PROGRAM)
+def test_lint_logs_its_findings_with_the_fix_at_the_first_that_it_is_for(folder: Path):
+    text = "import bufcb\n\ny = bufcb.buffer_callback(lambda ctx, out, x: x, S)(x)\n"
+    text += "z = bufcb.buffer_callback(lambda x: None, S)(x)\n"
+    (folder / "a.py").write_text(text)
     result = CliRunner().invoke(cli.lint, ["a.py", "--format", "sarif"])
     assert result.exit_code == 1
-    assert logged(result) == logged(migrate("a.py"))
-    assert result.stderr == "3 call sites left to migrate (1 file scanned).\n"
+    run = logged(result)["runs"][0]
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == list(LINT_CODES)
+    assert {rule["defaultConfiguration"]["level"] for rule in run["tool"]["driver"]["rules"]} == {"warning"}
+    found = [(each["ruleId"], each["level"]) for each in run["results"]]
+    assert found == [("BCL001", "warning"), ("BCL006", "warning")]
+    assert result.stderr == "2 findings (1 file scanned). --fix takes care of 1.\n"
 
 
 def test_a_run_that_finds_nothing_has_no_results():

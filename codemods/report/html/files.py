@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from codemods.diagnostics import CODES
+from codemods.diagnostics import title
 from codemods.model import Gradient, Status
 from codemods.report.html import lines, markup
 from codemods.report.html.layout import Part, Remark, Segment, Text, View
@@ -104,8 +104,8 @@ def _remark(name: str, remark: Remark) -> str:
     if remark.callback is not None:
         head += f' <code class="callback">{markup.text(" ".join(remark.callback.split()))}</code>'
     if found is not None:
-        title = markup.prose(CODES.get(found.code, ""))
-        head += f' <span class="code">{markup.text(found.code)}</span> <span class="about">{title}</span>'
+        about = markup.prose(title(found.code))
+        head += f' <span class="code">{markup.text(found.code)}</span> <span class="about">{about}</span>'
     if remark.gradient is not Gradient.UNKNOWN:
         head += f' <span class="gradient">gradient: {remark.gradient.value}</span>'
     place = f'<span class="place">{remark.line}:{remark.column}</span>'

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from codemods.diagnostics import CODES
+from codemods.diagnostics import title
 from codemods.model import Status
 from codemods.report import text as as_text
 from codemods.report.html import files, markup
@@ -38,7 +38,7 @@ def to_html(run: Run) -> bytes:
         style_hash=f"sha256-{digest(style)}",
         script=script,
         script_hash=f"sha256-{digest(script)}",
-        title=f"bufcb-migrate: {_headline(run)}",
+        title=f"{'bufcb-lint' if run.is_audit else 'bufcb-migrate'}: {_headline(run)}",
         headline=_headline(run),
         lead=markup.text(as_text.conclusion(run)),
         summary=_summary(run, views, counts),
@@ -75,6 +75,9 @@ def _codes(views: Sequence[View]) -> list[tuple[str, int]]:
 
 def _headline(run: Run) -> str:
     counts = summary(run)
+    if run.is_audit:
+        text = markup.plural(counts["findings"], "finding")
+        return text[0].upper() + text[1:]
     sites, changed = markup.plural(counts["sites"], "call site"), markup.plural(counts["changed"], "file")
     text = f"{sites}, {changed} {'changed' if run.written else 'to change'}"
     return text[0].upper() + text[1:]
@@ -83,10 +86,13 @@ def _headline(run: Run) -> str:
 def _summary(run: Run, views: Sequence[View], counts: Counter[str]) -> str:
     numbers = summary(run)
     parts = []
-    if numbers["sites"]:
+    if numbers.get("sites"):
         parts.append(_bar(counts))
     parts.append('<dl class="tiles">')
-    parts += [_tile(status, numbers[status], status, "call sites") for status in Status]
+    if run.is_audit:
+        parts += [_tile(name, numbers[name], "note", "places") for name in ("findings", "fixable")]
+    else:
+        parts += [_tile(status, numbers[status], status, "call sites") for status in Status]
     parts.append(_tile("changed" if run.written else "to change", numbers["changed"], "files", "files"))
     parts.append(_tile("failed", numbers["failed"], "failed", "files"))
     parts.append("</dl>")
@@ -125,16 +131,16 @@ def _tile(name: str, count: int, kind: str, unit: str) -> str:
 
 
 def _code_row(code: str, count: int) -> str:
-    title = markup.prose(CODES.get(code, ""))
+    shown = markup.prose(title(code))
     return (
         f'<tr><th scope="row"><button type="button" class="code" data-code="{code}">{code}</button></th>'
-        f'<td class="count">{count:,}</td><td>{title}</td></tr>'
+        f'<td class="count">{count:,}</td><td>{shown}</td></tr>'
     )
 
 
 def _code_option(code: str, count: int) -> str:
-    title = markup.plain(CODES.get(code, "").replace("`", ""))
-    return f'<option value="{code}">{code} {title} ({count:,})</option>'
+    shown = markup.plain(title(code).replace("`", ""))
+    return f'<option value="{code}">{code} {shown} ({count:,})</option>'
 
 
 def _chip(kind: str, count: int) -> str:

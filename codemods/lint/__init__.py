@@ -1,0 +1,1 @@
+"""The audit of code that already uses buffer callbacks: `bufcb-lint`."""

@@ -1,0 +1,95 @@
+"""BCL005: inputs are memory of immutable arrays."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from codemods import hostlib
+from codemods.lint.callbacks import Callback
+from codemods.lint.calls import BufferCall
+from codemods.lint.copies import copied
+from codemods.lint.evidence import is_number, surely_arrays
+from codemods.lint.registry import Finding, Rewording, Subject, rule
+from codemods.lint.views import Memory, Views, is_part
+from codemods.reaching import reaching
+
+_WRITING_METHODS: Final = frozenset({"fill", "sort", "put", "partition", "itemset"})
+
+
+@rule("BCL005")
+def check(subject: Subject) -> Iterator[Finding]:
+    for callback in subject.callbacks:
+        if not any(_may_write(call) for call, _ in callback.calls):
+            yield from _of(callback)
+
+
+def _may_write(call: BufferCall) -> bool:
+    """Whether inputs may be outputs as well."""
+    return not call.is_complete or "input_output_aliases" in call.options
+
+
+def _of(callback: Callback) -> Iterator[Finding]:
+    inputs = {parameter.arg for parameter in callback.inputs}
+    views, body = Views(callback), callback.function.body
+    arrays = surely_arrays(callback, views)
+    for statement in [body] if isinstance(body, ast.expr) else body:
+        for node in ast.walk(statement):
+            for written, is_surely_array in _written(node, callback):
+                memory = views.of(written)
+                if memory is None or memory.name not in inputs:
+                    continue
+                if memory.is_buffer and _makes_new(node, callback):
+                    continue
+                if is_surely_array or not memory.is_buffer or memory.name in arrays:
+                    yield _finding(node, memory, callback, _copied(written, views, callback, arrays))
+
+
+def _makes_new(node: ast.AST, callback: Callback) -> bool:
+    """Whether an augmented assignment may leave a buffer of JAX's own alone, which gives way to an array."""
+    return "jax" in callback.libraries and isinstance(node, ast.AugAssign) and not is_number(node.value)
+
+
+def _finding(node: ast.AST, memory: Memory, callback: Callback, rewording: Rewording | None) -> Finding:
+    changes = callback.libraries == {"jax"} and not memory.is_buffer
+    what = "changes the caller's immutable array" if changes else "raises"
+    name = memory.name
+    return Finding(
+        node,
+        f"`{callback.name}` writes into its input `{name}`, which {what}.",
+        f"Write into a copy: `np.asarray({name}).copy()`.",
+        callback,
+        rewording=rewording,
+    )
+
+
+def _copied(written: ast.expr, views: Views, callback: Callback, arrays: frozenset[str]) -> Rewording | None:
+    """The copy to write into: of the one view that the name was given, `name = np.asarray(...)`."""
+    if not isinstance(written, ast.Name) or callback.home is not None:
+        return None
+    found = reaching(written, callback.module)
+    value = found[0].value if len(found) == 1 else None
+    memory = views.of(value) if value is not None else None
+    if value is None or memory is None or memory.is_buffer:
+        return None
+    return copied(value, memory, callback, arrays)
+
+
+def _written(node: ast.AST, callback: Callback) -> Iterator[tuple[ast.expr, bool]]:
+    """What a statement or call writes into, and whether only an array can be written so."""
+    match node:
+        case ast.AugAssign(target=ast.Name() as target):
+            yield target, False
+        case ast.Subscript(value=value, ctx=ast.Store(), slice=index):
+            yield value, is_part(index)
+        case ast.Call(func=function, args=arguments, keywords=keywords):
+            origin = callback.module.origin(function)
+            if origin in hostlib.WRITES_FIRST or (origin or "").removesuffix(".at") in hostlib.UFUNCS - {
+                origin
+            }:
+                yield from ((each, True) for each in arguments[:1])
+            elif origin is not None and origin.startswith(("numpy.", "scipy.")):
+                yield from ((each.value, True) for each in keywords if each.arg == "out")
+            elif origin is None and isinstance(function, ast.Attribute) and function.attr in _WRITING_METHODS:
+                yield function.value, False

@@ -1,0 +1,162 @@
+"""BCL004: a buffer's memory is JAX's again once the callback has returned."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from codemods.lint.callbacks import Callback
+from codemods.lint.copies import copied
+from codemods.lint.registry import Finding, Subject, rule
+from codemods.lint.views import Memory, Views
+from codemods.names import Module
+
+_ADDING: Final = frozenset({"append", "appendleft", "add", "insert", "extend", "setdefault"})
+_REMOVING: Final = frozenset({"pop", "popleft", "popitem", "remove", "clear", "discard"})
+_CONTAINERS: Final = frozenset({"collections.deque", "collections.defaultdict", "collections.OrderedDict"})
+_BUILTIN_CONTAINERS: Final = frozenset({"list", "dict", "set"})
+
+
+@rule("BCL004")
+def check(subject: Subject) -> Iterator[Finding]:
+    for callback in subject.callbacks:
+        if not _hands_out_copies(callback) and isinstance(callback.function, ast.FunctionDef):
+            yield from _of(callback, callback.function)
+
+
+def _hands_out_copies(callback: Callback) -> bool:
+    """Whether `retain="copy"` hands out owned copies, or may."""
+    return any("retain" in call.options or not call.is_complete for call, _ in callback.calls)
+
+
+def _of(callback: Callback, function: ast.FunctionDef) -> Iterator[Finding]:
+    views = Views(callback)
+    nodes = [node for statement in function.body for node in ast.walk(statement)]
+    for node in nodes:
+        for keeper, value in _kept(node, callback):
+            if _is_emptied(keeper, node, nodes):
+                continue
+            for part in _parts(value):
+                if (memory := views.of(part)) is not None:
+                    yield _finding(node, part, memory, ast.unparse(keeper), callback)
+
+
+def _finding(node: ast.AST, part: ast.expr, memory: Memory, keeper: str, callback: Callback) -> Finding:
+    name = memory.name
+    what = "its memory is read after JAX has freed it" if "jax" in callback.libraries else "that is an error"
+    return Finding(
+        node,
+        f"`{name}`, or a view of it, is kept in `{keeper}` when `{callback.name}` has returned; {what}.",
+        f"Keep a copy: `np.asarray({name}).copy()`.",
+        callback,
+        rewording=copied(part, memory, callback, callback.arrays),
+    )
+
+
+def _kept(node: ast.AST, callback: Callback) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What is surely stored in something that outlives the call: the keeper, and the value."""
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            for target in targets:
+                keeper = target.value if isinstance(target, ast.Subscript) else target
+                is_item = isinstance(target, ast.Subscript)
+                if _outlives(keeper, callback) and (not is_item or _is_container(keeper, callback)):
+                    yield keeper, value
+        case ast.Call(func=ast.Attribute(value=keeper, attr=method)) if method in _ADDING:
+            if _outlives(keeper, callback) and _is_container(keeper, callback):
+                # What extends gives its elements, which are no views if it has one dimension.
+                literal = (ast.Tuple, ast.List, ast.Set)
+                given = [a for a in node.args if method != "extend" or isinstance(a, literal)]
+                yield from ((keeper, argument) for argument in given)
+
+
+def _parts(value: ast.expr) -> Iterator[ast.expr]:
+    """A value, and what a literal container holds."""
+    match value:
+        case ast.Tuple(elts=elements) | ast.List(elts=elements) | ast.Set(elts=elements):
+            for element in elements:
+                yield from _parts(element)
+        case ast.Dict(values=values):
+            for element in values:
+                yield from _parts(element)
+        case _:
+            yield value
+
+
+def _outlives(keeper: ast.expr, callback: Callback) -> bool:
+    """Whether a place is there before the call and after it: a name from outside, or an attribute of one."""
+    module, scope = callback.module, callback.module.opened[callback.function]
+    match keeper:
+        case ast.Name(id=name):
+            home = module.home(name, scope)
+            return home is not None and home is not scope and module.scopes[keeper] is scope
+        case ast.Attribute(value=ast.Name(id=name)):
+            if module.scopes[keeper] is not scope:
+                return False
+            home = module.home(name, scope)
+            if home is scope:
+                arguments = callback.function.args
+                before = [*arguments.posonlyargs, *arguments.args][: callback.position or 0]
+                return name in {each.arg for each in before} and len(scope.bindings[name]) == 1
+            return home is not None
+    return False
+
+
+def _is_container(keeper: ast.expr, callback: Callback) -> bool:
+    """Whether all that is seen to be bound there is a container, which holds what is put into it."""
+    module = callback.module
+    if isinstance(keeper, ast.Name):
+        values = [binding.value for binding in module.bindings(keeper)]
+    else:
+        assert isinstance(keeper, ast.Attribute)
+        stores = [use for use in module.attributes.get(keeper.attr, ()) if isinstance(use.ctx, ast.Store)]
+        values = [_assigned(use, module) for use in stores]
+    return bool(values) and all(value is not None and _makes_container(value, module) for value in values)
+
+
+def _assigned(target: ast.expr, module: Module) -> ast.expr | None:
+    match module.parents[target]:
+        case ast.Assign(value=value) | ast.AnnAssign(value=value):
+            return value
+    return None
+
+
+def _makes_container(value: ast.expr, module: Module) -> bool:
+    match value:
+        case ast.List() | ast.Dict() | ast.Set() | ast.ListComp() | ast.DictComp():
+            return True
+        case ast.Call(func=ast.Name(id=name) as function) if name in _BUILTIN_CONTAINERS:
+            return not module.bindings(function)
+        case ast.Call(func=function):
+            return bool(origins := module.origins(function)) and origins <= _CONTAINERS
+    return False
+
+
+def _is_emptied(keeper: ast.expr, node: ast.AST, nodes: list[ast.AST]) -> bool:
+    """Whether the same callback later takes something out of the keeper, or puts something else there."""
+    place, line = ast.dump(_as_read(keeper)), getattr(node, "lineno", 0)
+    for other in nodes:
+        if getattr(other, "lineno", 0) <= line:
+            continue
+        match other:
+            case ast.Call(func=ast.Attribute(value=base, attr=method)) if method in _REMOVING:
+                found: ast.expr = base
+            case ast.Name(ctx=ast.Store() | ast.Del()) | ast.Attribute(ctx=ast.Store() | ast.Del()):
+                found = other
+            case ast.Subscript(value=base, ctx=ast.Del()):
+                found = base
+            case _:
+                continue
+        if ast.dump(_as_read(found)) == place:
+            return True
+    return False
+
+
+def _as_read(node: ast.expr) -> ast.expr:
+    match node:
+        case ast.Name(id=name):
+            return ast.Name(name, ast.Load())
+        case ast.Attribute(value=value, attr=attribute):
+            return ast.Attribute(value, attribute, ast.Load())
+    return node

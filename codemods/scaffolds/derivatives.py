@@ -1,0 +1,171 @@
+"""The derivatives of host functions: a table from NumPy's and SciPy's functions to JAX expressions.
+
+Most have a twin in JAX, which JAX differentiates itself. The others have a slope for each argument, whose
+text may call further host functions. Decompositions that are unique but for a sign (`eigh`, `svd`, `qr`) have
+none: the twin may choose the other sign, and with it the other gradient.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import types
+from collections.abc import Mapping
+from typing import Final
+
+HOST: Final = re.compile(r"\{host:([\w.]+)\}")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Twin:
+    """A function of JAX with the same arguments and results.
+
+    Attributes:
+      origin: its dotted name.
+      arrays: how many of its positional arguments are arrays; those behind are constants.
+    """
+
+    origin: str
+    arrays: int = 1
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Formula:
+    """An expression with the same value and derivative, of one argument.
+
+    Attributes:
+      text: the expression; `{0}` stands for the argument, and `{jnp}` for `jax.numpy`.
+    """
+
+    text: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Slopes:
+    """The partial derivatives of an elementwise function of real arguments.
+
+    Attributes:
+      texts: one expression an argument, None where the argument has no derivative. `{0}`, `{1}` stand for the
+        arguments, `{result}` for the result, `{jnp}` for `jax.numpy`, `{jax:jax.scipy.special.digamma}` for
+        a function of JAX, and `{host:scipy.special.j1}(…)` for a call of a host function whose result has the
+        shape and dtype of the result. What that is called with has no brackets.
+    """
+
+    texts: tuple[str | None, ...]
+
+    @property
+    def calls(self) -> frozenset[str]:
+        """The host functions that the texts call."""
+        return frozenset(HOST.findall("".join(filter(None, self.texts))))
+
+
+Known = Twin | Formula | Slopes
+
+
+def _twins(host: str, jax: str, names: str, arrays: int = 1) -> dict[str, Known]:
+    return {f"{host}.{name}": Twin(f"{jax}.{name}", arrays) for name in names.split()}
+
+
+_SQRT_PI: Final = "1.7724538509055159"
+# The derivatives of Bessel functions are made of those of the orders below and above.
+_BESSEL: Final = (
+    "({{host:scipy.special.{0}}}({{0}} - 1, {{1}}) {1} {{host:scipy.special.{0}}}({{0}} + 1, {{1}})) / 2"
+)
+# Of a symmetric matrix the host functions read one half, and so only that half has a derivative.
+_FROM_LOWER: Final = "{jnp}.tril({0}) + {jnp}.tril({0}, -1).mT"
+_FROM_UPPER: Final = "{jnp}.triu({0}) + {jnp}.triu({0}, 1).mT"
+
+_TABLE: Final[dict[str, Known]] = {
+    # Ufuncs of NumPy, those without a derivative left out.
+    **_twins(
+        "numpy",
+        "jax.numpy",
+        "abs absolute arccos arccosh arcsin arcsinh arctan arctanh cbrt cos cosh deg2rad degrees exp exp2 "
+        "expm1 fabs log log10 log1p log2 negative positive rad2deg radians reciprocal sin sinh sqrt square "
+        "tan tanh",
+    ),
+    **_twins(
+        "numpy",
+        "jax.numpy",
+        "add arctan2 divide float_power fmax fmin hypot logaddexp logaddexp2 maximum minimum multiply power "
+        "subtract true_divide",
+        arrays=2,
+    ),
+    **_twins("numpy", "jax.numpy", "sinc i0 trace sum mean prod cumsum"),
+    **_twins("numpy", "jax.numpy", "matmul dot vdot inner outer cross kron", arrays=2),
+    **_twins("numpy.linalg", "jax.numpy.linalg", "det inv norm pinv"),
+    "numpy.linalg.solve": Twin("jax.numpy.linalg.solve", arrays=2),
+    "numpy.linalg.cholesky": Formula(f"{{jnp}}.linalg.cholesky({_FROM_LOWER})"),
+    "numpy.linalg.eigvalsh": Formula(f"{{jnp}}.linalg.eigvalsh({_FROM_LOWER})"),
+    # Special functions that JAX has as well.
+    **_twins(
+        "scipy.special",
+        "jax.scipy.special",
+        "digamma entr erf erfc erfinv expi expit gamma gammaln i0 i0e i1 i1e log_ndtr logit logsumexp ndtr "
+        "ndtri softmax log_softmax",
+    ),
+    **_twins(
+        "scipy.special",
+        "jax.scipy.special",
+        "betaln gammainc gammaincc kl_div poch rel_entr xlog1py xlogy",
+        arrays=2,
+    ),
+    "scipy.special.psi": Twin("jax.scipy.special.digamma"),
+    "scipy.special.log1p": Twin("jax.numpy.log1p"),
+    "scipy.special.expm1": Twin("jax.numpy.expm1"),
+    "scipy.special.exp2": Twin("jax.numpy.exp2"),
+    "scipy.special.cbrt": Twin("jax.numpy.cbrt"),
+    # Special functions that it has not.
+    "scipy.special.j0": Slopes(("-{host:scipy.special.j1}({0})",)),
+    "scipy.special.j1": Slopes(("{host:scipy.special.j0}({0}) - {result} / {0}",)),
+    "scipy.special.y0": Slopes(("-{host:scipy.special.y1}({0})",)),
+    "scipy.special.y1": Slopes(("{host:scipy.special.y0}({0}) - {result} / {0}",)),
+    "scipy.special.k0": Slopes(("-{host:scipy.special.k1}({0})",)),
+    "scipy.special.k1": Slopes(("-{host:scipy.special.k0}({0}) - {result} / {0}",)),
+    "scipy.special.jv": Slopes((None, _BESSEL.format("jv", "-"))),
+    "scipy.special.jn": Slopes((None, _BESSEL.format("jv", "-"))),
+    "scipy.special.yv": Slopes((None, _BESSEL.format("yv", "-"))),
+    "scipy.special.iv": Slopes((None, _BESSEL.format("iv", "+"))),
+    "scipy.special.kv": Slopes((None, "-" + _BESSEL.format("kv", "+"))),
+    "scipy.special.dawsn": Slopes(("1 - 2 * {0} * {result}",)),
+    "scipy.special.erfcx": Slopes((f"2 * {{0}} * {{result}} - 2 / {_SQRT_PI}",)),
+    "scipy.special.erfcinv": Slopes((f"-{_SQRT_PI} / 2 * {{jnp}}.exp({{result}} ** 2)",)),
+    "scipy.special.erfi": Slopes((f"2 / {_SQRT_PI} * {{jnp}}.exp({{0}} ** 2)",)),
+    "scipy.special.rgamma": Slopes(("-{result} * {jax:jax.scipy.special.digamma}({0})",)),
+    "scipy.special.ellipk": Slopes(
+        ("({host:scipy.special.ellipe}({0}) / (1 - {0}) - {result}) / (2 * {0})",)
+    ),
+    "scipy.special.ellipe": Slopes(("({result} - {host:scipy.special.ellipk}({0})) / (2 * {0})",)),
+    "scipy.special.exp1": Slopes(("-{jnp}.exp(-{0}) / {0}",)),
+    "scipy.special.exprel": Slopes(("({jnp}.exp({0}) - {result}) / {0}",)),
+    "scipy.special.sindg": Slopes(("{jnp}.pi / 180 * {host:scipy.special.cosdg}({0})",)),
+    "scipy.special.cosdg": Slopes(("-{jnp}.pi / 180 * {host:scipy.special.sindg}({0})",)),
+    "scipy.special.beta": Slopes(
+        (
+            "{result} * ({jax:jax.scipy.special.digamma}({0}) - {jax:jax.scipy.special.digamma}({0} + {1}))",
+            "{result} * ({jax:jax.scipy.special.digamma}({1}) - {jax:jax.scipy.special.digamma}({0} + {1}))",
+        )
+    ),
+    # Linear algebra.
+    **_twins("scipy.linalg", "jax.scipy.linalg", "det expm inv"),
+    **_twins("scipy.linalg", "jax.scipy.linalg", "solve solve_triangular toeplitz", arrays=2),
+    "scipy.linalg.block_diag": Twin("jax.scipy.linalg.block_diag", arrays=32),
+    "scipy.linalg.cholesky": Formula(f"{{jnp}}.linalg.cholesky({_FROM_UPPER}).mT"),
+}
+
+DERIVATIVES: Final[Mapping[str, Known]] = types.MappingProxyType(_TABLE)
+
+KEYWORDS: Final = frozenset("axis axis1 axis2 keepdims lower offset ord trans unit_diagonal".split())
+"""Keywords that twins take with the same meaning."""
+
+
+def of_higher_order(origin: str) -> list[str]:
+    """The host functions that the derivatives of one call, whatever their order."""
+    found: list[str] = []
+    waiting = [origin]
+    while waiting:
+        known = DERIVATIVES[waiting.pop()]
+        new = sorted(known.calls - set(found)) if isinstance(known, Slopes) else []
+        found += new
+        waiting += new
+    return found

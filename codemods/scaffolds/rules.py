@@ -1,0 +1,95 @@
+"""Where the derivative of a call comes from."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+from codemods.model import Status, Vjp
+from codemods.names import Module
+from codemods.plans import FunctionPlan, HostCall, Rule, SitePlan
+from codemods.resolve import Resolved
+from codemods.scaffolds import known
+from codemods.scaffolds.derivatives import DERIVATIVES, Slopes
+from codemods.scaffolds.results import dtype_of, has_no_derivative, is_integer
+from codemods.sites import CallSite, Site
+from codemods.specs import structure
+
+
+def rule_of(
+    plans: Sequence[SitePlan],
+    resolved: Mapping[Site, Resolved],
+    module: Module,
+    chosen: Vjp,
+    *,
+    takes_all: bool,
+) -> tuple[Rule, HostCall | None]:
+    """The rule for call sites that share it; with the host's function, if that has a known derivative.
+
+    `takes_all` says that a rule must give what every argument adds to the result's tangent.
+    """
+    sites = [plan.site for plan in plans if isinstance(plan.site, CallSite)]
+    if is_integer(sites[0].spec, module):
+        return "integer", None
+    host = _host_call(plans[0], sites[0], resolved.get(sites[0]), module)
+    if host is not None and all(structure(s.spec, module).kind in ("leaf", "unknown") for s in sites):
+        unknown = {index for site in sites for index in _unknown(host, site, module)}
+        is_enough = not (takes_all and unknown) or len(_given(sites[0])) == len(host.arguments)
+        if _has_slope(host) and is_enough:
+            return "known", dataclasses.replace(host, unknown=tuple(sorted(unknown)))
+    return ("raise" if chosen == "known" else chosen), None
+
+
+def _host_call(plan: SitePlan, site: CallSite, resolved: Resolved | None, module: Module) -> HostCall | None:
+    if (found := known.of_library(site, module)) is not None:
+        return found
+    code = plan.diagnostic.code if plan.diagnostic else ""
+    if resolved is None or not (plan.status is Status.REWRITTEN or code == "BC117"):
+        return None  # it may do something else than its body says
+    return known.of_body(site, resolved, module if resolved.home is None else resolved.home.module)
+
+
+def _has_slope(host: HostCall) -> bool:
+    """Whether the derivative in one of the arguments is known."""
+    return not isinstance(known := DERIVATIVES[host.origin], Slopes) or any(
+        isinstance(operand, int) and slope is not None
+        for operand, slope in zip(host.operands, known.texts, strict=True)
+    )
+
+
+def _unknown(host: HostCall, site: CallSite, module: Module) -> list[int]:
+    """The arguments that may be differentiated, and have no known derivative."""
+    known = DERIVATIVES[host.origin]
+    if not isinstance(known, Slopes):
+        return []
+    nodes = _given(site)
+    operands = [o for o, slope in zip(host.operands, known.texts, strict=True) if slope is None]
+    return [o for o in operands if isinstance(o, int) and not has_no_derivative(nodes[o], module)]
+
+
+def same_dtype(site: CallSite, module: Module) -> int | None:
+    """The index of the argument whose dtype the result surely has."""
+    name = dtype_of(site.spec, module)
+    for index, node in enumerate(_given(site) if name is not None else ()):
+        if name is not None and isinstance(node, ast.Name) and node.id == name.id:
+            homes = [module.home(each.id, module.scopes[each]) for each in (node, name)]
+            return index if homes[0] is homes[1] else None
+    return None
+
+
+def callback_name(plan: SitePlan, site: CallSite) -> str:
+    """The callback's name, without underscores around it."""
+    callback = site.callback
+    if isinstance(callback, ast.Call) and callback.args:
+        callback = callback.args[0]
+    name = ""
+    if isinstance(plan.owner, FunctionPlan):
+        name = plan.owner.name
+    elif isinstance(callback, ast.Name | ast.Attribute):
+        name = callback.id if isinstance(callback, ast.Name) else callback.attr
+    return name.strip("_") or "host"
+
+
+def _given(site: CallSite) -> list[ast.expr]:
+    return [*site.args, *(keyword.value for keyword in site.keywords)]

@@ -1,0 +1,18 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def smooth(x):
+    return np.convolve(np.asarray(x), [0.25, 0.5, 0.25], mode="same")
+
+
+def loss(x):
+    return jnp.sum(jax.pure_callback(smooth, jax.ShapeDtypeStruct(x.shape, x.dtype), x) ** 2)
+
+
+gradient = jax.grad(loss)
+
+
+def main():
+    print(loss(jnp.arange(3.0)), smooth(np.ones(3)))
