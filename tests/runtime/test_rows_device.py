@@ -178,6 +178,14 @@ def test_errors_of_the_driver_name_themselves_and_the_callback(gpu: Gpu) -> None
     assert "read_it" in str(seen.value)
 
 
+def test_an_error_without_readable_text_does_not_end_the_process() -> None:
+    def fails(ctx: Any, out: Any, x: Any) -> None:
+        raise LookupError("lone surrogate \udc80")
+
+    with pytest.raises(jax.errors.JaxRuntimeError, match=r"LookupError: lone surrogate \\udc80"):
+        jax.block_until_ready(jax.jit(bufcb.buffer_callback(fails, SPEC))(X))
+
+
 def test_a_kept_buffer_is_an_error() -> None:
     kept: list[Any] = []
 
