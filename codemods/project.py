@@ -153,6 +153,10 @@ class Project:
         """The files that spell `name`, notebooks and stubs included."""
         return sorted(self._spelling(name))
 
+    def matching(self, pattern: re.Pattern[bytes], files: Collection[str]) -> frozenset[str]:
+        """Those of some files of the project whose content may match."""
+        return frozenset(self._contents.matching(pattern.search, files))
+
     def has_module(self, name: str) -> bool:
         """Whether a file or folder of the project may be what `import name` finds."""
         return name in self._module_names

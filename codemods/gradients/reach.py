@@ -7,7 +7,11 @@ on. Only files that spell one of the names are parsed.
 from __future__ import annotations
 
 import ast
+import contextlib
 import dataclasses
+import os
+import re
+from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -16,7 +20,16 @@ from codemods.gradients.modules import Modules, top_statement
 from codemods.names import Module
 
 _MOST_FILES: Final = 100
+_MOST_BYTES: Final = 2_000_000
+# Names to follow, and how many more for each call site.
 _MOST_NAMES: Final = 500
+_NAMES_OF_SITE: Final = 4
+# Of more files than this, those come first that differentiate something.
+_MANY_FILES: Final = 50
+_DIFFERENTIATES: Final = re.compile(
+    rb"grad\b|grad_|vjp|jvp|jacfwd|jacrev|jacobian|hessian|linearize|minimi[sz]e|root_find|least_squares"
+    rb"|numpyro|blackjax|jaxopt"
+)
 
 
 @dataclasses.dataclass(eq=False, slots=True)
@@ -51,10 +64,12 @@ class Search:
         self.modules = modules
         self.found = Reach()
         self.names: set[Name] = set()
-        self.waiting: list[Name] = []
+        self.waiting: deque[Name] = deque()
         self.files: set[str] = set()
         self.own = source.file
+        self.most_names, self.bytes_left = _MOST_NAMES, _MOST_BYTES
         for site in sites:
+            self.most_names += _NAMES_OF_SITE
             self.follow(source, site)
 
     def follow(self, source: Source, node: ast.AST) -> None:
@@ -81,14 +96,34 @@ class Search:
 
     def _run(self) -> None:
         while self.waiting:
-            name = self.waiting.pop()
+            name = self.waiting.popleft()
+            if len(self.names) > self.most_names:
+                self.found.is_whole = False
+                return
             # The module itself may come from standard input, and be no file of the project.
-            for file in sorted({self.own, *self.modules.project.spelling(name.text)}):
-                self.files.add(file)
-                if len(self.files) > _MOST_FILES or len(self.names) > _MOST_NAMES:
-                    self.found.is_whole = False
-                    return
-                self._look(name, file)
+            self._look(name, self.own)
+            for file in self._spelling(name.text):
+                if file != self.own:
+                    if not self._may_look(file):
+                        self.found.is_whole = False
+                        return
+                    self._look(name, file)
+
+    def _spelling(self, name: str) -> list[str]:
+        project = self.modules.project
+        files = project.spelling(name)
+        if len(files) > _MANY_FILES:
+            first = project.matching(_DIFFERENTIATES, files)
+            files.sort(key=lambda file: file not in first)
+        return files
+
+    def _may_look(self, file: str) -> bool:
+        """Whether one more file is not too much; a large one takes as much room as several small ones."""
+        if file not in self.files:
+            self.files.add(file)
+            with contextlib.suppress(OSError):
+                self.bytes_left -= os.path.getsize(file)
+        return len(self.files) <= _MOST_FILES and self.bytes_left >= 0
 
     def _look(self, name: Name, file: str) -> None:
         source = self.modules.source(file)
