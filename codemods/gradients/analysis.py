@@ -98,7 +98,7 @@ class Analysis:
         return False
 
     def _round(self) -> None:
-        for file in sorted(self.reach.statements):
+        for file in self.search.in_order(self.reach.statements):
             source = self.interpreter.source(file)
             assert source is not None
             for statement in sorted(self.reach.statements[file], key=lambda each: each.lineno):
@@ -123,7 +123,7 @@ class Analysis:
             return True
         if source.is_test:
             return name.lower().startswith("test")
-        return not source.is_program and not is_private(name)
+        return not is_private(name) and not self.interpreter.is_program(source)
 
     def _enter_class(self, source: Source, node: ast.ClassDef, frame: Frame) -> None:
         for owner in frame.global_value(node.name):
