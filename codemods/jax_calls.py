@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+from collections.abc import Callable
 from typing import Final
 
 from codemods.names import Module
@@ -25,6 +26,8 @@ _INQUIRIES: Final = frozenset(
 _MOST_FUNCTIONS: Final = 100
 
 _Function = ast.FunctionDef | ast.Lambda
+# What a called expression of a module stands for, where the search itself does not see it.
+Elsewhere = Callable[[ast.expr, Module], tuple[_Function, Module] | None]
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
@@ -39,15 +42,17 @@ class JaxCall:
     function: str | None = None
 
 
-def jax_call(function: _Function, module: Module) -> JaxCall | None:
-    """The first call in `function` that surely is one of JAX, or of a function of `module` that has one."""
-    return _Search(module).first(function)
+def jax_call(function: _Function, module: Module, elsewhere: Elsewhere | None = None) -> JaxCall | None:
+    """The first call in `function` that surely is one of JAX, or of a function in sight that has one.
+
+    In sight are the functions of `module`, and those to which `elsewhere` leads.
+    """
+    return _Search(module, set(), elsewhere).first(function)
 
 
 class _Search:
-    def __init__(self, module: Module) -> None:
-        self._module = module
-        self._seen: set[ast.AST] = set()
+    def __init__(self, module: Module, seen: set[ast.AST], elsewhere: Elsewhere | None) -> None:
+        self._module, self._seen, self._elsewhere = module, seen, elsewhere
 
     def first(self, function: _Function) -> JaxCall | None:
         """Each function is looked into once: what was seen without a find has none."""
@@ -58,6 +63,10 @@ class _Search:
                 return JaxCall(call)
             if isinstance(call.func, ast.Name) and self._runs(call.func):
                 return JaxCall(call, call.func.id)
+            if self._elsewhere is not None and (found := self._elsewhere(call.func, self._module)):
+                search = _Search(found[1], self._seen, self._elsewhere)
+                if search.runs_in(found[0]):
+                    return JaxCall(call, ast.unparse(call.func))
         return None
 
     def _runs(self, name: ast.Name) -> bool:
@@ -68,8 +77,10 @@ class _Search:
         called = binding.node if binding.value is None else binding.value
         if isinstance(called, ast.Call):
             return bool(self._module.origins(called.func) & _TRANSFORMS)
-        if not isinstance(called, ast.FunctionDef | ast.Lambda):
-            return False
+        return isinstance(called, ast.FunctionDef | ast.Lambda) and self.runs_in(called)
+
+    def runs_in(self, called: _Function) -> bool:
+        """Whether a function is one that JAX has transformed, or has a call of JAX."""
         decorators = called.decorator_list if isinstance(called, ast.FunctionDef) else []
         if any(self._module.origins(_undecorated(each, self._module)) & _TRANSFORMS for each in decorators):
             return True

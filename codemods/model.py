@@ -143,6 +143,13 @@ class Hop:
     name: str
     cell: int | None = None
 
+    @property
+    def place(self) -> str:
+        """File and line, as the places in a report are written."""
+        return (
+            f"{self.path}:{self.line}" if self.cell is None else f"{self.path}:cell {self.cell}:{self.line}"
+        )
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SiteResult:

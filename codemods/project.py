@@ -142,6 +142,10 @@ class Project:
                 # One that is too large to be looked into uses what it spells, and all that a module has.
                 yield file, self._uses(file) or everything(os.fsencode(name) + b" *")
 
+    def uses(self, file: str) -> FileUses | None:
+        """What a file of the project uses; None where it is too large to tell."""
+        return self._uses(file)
+
     def forget(self) -> None:
         """Lets go of parsed modules when they have become many: to be called when nothing refers to them."""
         if self._parsed > _REMEMBERED:
@@ -152,6 +156,10 @@ class Project:
     def spelling(self, name: str) -> list[str]:
         """The files that spell `name`, notebooks and stubs included."""
         return sorted(self._spelling(name))
+
+    def matching(self, pattern: re.Pattern[bytes], files: Collection[str]) -> frozenset[str]:
+        """Those of some files of the project whose content may match."""
+        return frozenset(self._contents.matching(pattern.search, files))
 
     def has_module(self, name: str) -> bool:
         """Whether a file or folder of the project may be what `import name` finds."""

@@ -25,7 +25,11 @@ from codemods.sites import CallSite, Site, Unresolved
 __all__ = ["Mode", "Verdict", "are_taken", "of_buffer_calls", "verdicts"]
 
 
-_WORDS: Final = ("grad", "vjp", "jvp", "jacfwd", "jacrev", "jacobian", "hessian", "linearize")
+_WORDS: Final = (
+    *("grad", "value_and_grad", "vjp", "jvp", "jacfwd", "jacrev", "jacobian", "hessian", "linearize"),
+    *("filter_grad", "filter_value_and_grad", "filter_vjp", "filter_jvp"),
+    *("jaxopt", "optimistix", "numpyro", "blackjax"),
+)
 
 
 def are_taken(project: Project) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
+from codemods.discovery import NOTEBOOK
 from codemods.gradients.frames import OUTSIDE, Extent, Frame, Place, Source, whatever
 from codemods.gradients.interpreter import Interpreter, Reached
 from codemods.gradients.levels import UNSEEN, Mode, by_rules
@@ -97,7 +98,7 @@ class Analysis:
         return False
 
     def _round(self) -> None:
-        for file in sorted(self.reach.statements):
+        for file in self.search.in_order(self.reach.statements):
             source = self.interpreter.source(file)
             assert source is not None
             for statement in sorted(self.reach.statements[file], key=lambda each: each.lineno):
@@ -122,7 +123,7 @@ class Analysis:
             return True
         if source.is_test:
             return name.lower().startswith("test")
-        return not source.is_program and not is_private(name)
+        return not is_private(name) and not self.interpreter.is_program(source)
 
     def _enter_class(self, source: Source, node: ast.ClassDef, frame: Frame) -> None:
         for owner in frame.global_value(node.name):
@@ -207,11 +208,20 @@ class Analysis:
                 hop = self._hop(call.at, call.at.frame.name)
             if hop not in hops:
                 hops.append(hop)
-        return (*hops, Hop(self._shown(at.frame.source.file), site.lineno, at.frame.name))
+        return (*hops, self._placed(at.frame.source.file, site.lineno, at.frame.name))
 
     def _hop(self, at: Place, label: str) -> Hop:
         text = label if len(label) <= 60 else label[:57] + "..."
-        return Hop(self._shown(at.frame.source.file), at.line, text)
+        return self._placed(at.frame.source.file, at.line, text)
+
+    def _placed(self, file: str, line: int, name: str) -> Hop:
+        """A hop; in another notebook, with its cell. Who has the own file's text places those in it."""
+        if file != self.source.file and file.endswith(NOTEBOOK):
+            notebook = self.interpreter.project.source(file)
+            if notebook is not None:
+                place = notebook.position(line, 1)
+                return Hop(self._shown(file), place.line, name, place.cell)
+        return Hop(self._shown(file), line, name)
 
     def _shown(self, file: str) -> Path:
         """A path as the user would write it."""

@@ -18,13 +18,11 @@ class Source:
     """A module with the real path of its file.
 
     Attributes:
-      is_program: whether it is run, and imported by no other module, so that its callers are in sight.
       is_test: whether it is run by a test runner, which calls its tests.
     """
 
     file: str
     module: Module
-    is_program: bool
     is_test: bool
 
 

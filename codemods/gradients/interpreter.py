@@ -54,7 +54,7 @@ class Interpreter(Expressions):
 
     def __init__(self, project: Project, transforms: Table, sites: Mapping[ast.expr, frozenset[str]]) -> None:
         """`sites` has the expressions that stand for the API, with the names of its own options."""
-        super().__init__(project, transforms)
+        super().__init__(project, transforms, len(sites))
         self.site_nodes = sites
         self.reached: dict[ast.expr, Reached] = {}
         self.owners: dict[str, list[Value]] = {}

@@ -47,8 +47,8 @@ _KEEPERS: Final = (
 
 
 class LibraryCalls(BuiltinCalls):
-    def __init__(self, project: Project, transforms: Table) -> None:
-        super().__init__(project)
+    def __init__(self, project: Project, transforms: Table, sites: int) -> None:
+        super().__init__(project, sites)
         self.transforms = transforms
         roots = {name.partition(".")[0] for name in transforms}
         self._called: set[object] = set()

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from codemods.discovery import NOTEBOOK
 from codemods.gradients.frames import OUTSIDE, Extent, Frame, Place, Source
 from codemods.gradients.levels import Level
 from codemods.gradients.values import PLAIN, Heap, ProjectModule, Value, join
@@ -40,14 +41,15 @@ class Call:
 class Modules(ABC):
     """Evaluates the top level of a module as far as its names are asked for."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, sites: int) -> None:
         self.project = project
-        self.heap = Heap()
+        self.heap = Heap(sites)
         self.extent = OUTSIDE
         self.calls: list[Call] = []
         self.incomplete = False
         self._handlers: dict[tuple[str, type], Any] = {}
         self._sources: dict[str, Source | None] = {}
+        self._programs: dict[str, bool] = {}
         self._frames: dict[str, Frame] = {}
         self._started: set[ast.stmt] = set()
         self._libraries: dict[tuple[str, str], str | None] = {}
@@ -88,14 +90,31 @@ class Modules(ABC):
 
     def add(self, file: str, module: Module) -> Source:
         """Takes a module that has been read already."""
-        found = self._sources[file] = _source(file, module, self.project)
+        found = self._sources[file] = _source(file, module)
         return found
 
     def source(self, file: str) -> Source | None:
         if file not in self._sources:
             module = self.project.module(file)
-            self._sources[file] = None if module is None else _source(file, module, self.project)
+            self._sources[file] = None if module is None else _source(file, module)
         return self._sources[file]
+
+    def is_program(self, source: Source) -> bool:
+        """Whether a module is run, and imported by no other, so that its callers are in sight."""
+        if source.file not in self._programs:
+            self._programs[source.file] = self._is_program(source)
+        return self._programs[source.file]
+
+    def _is_program(self, source: Source) -> bool:
+        file, stem = source.file, Path(source.file).stem
+        if source.is_test or stem == "__main__" or file.endswith(NOTEBOOK):
+            return True
+        if os.path.exists(os.path.join(os.path.dirname(file), "__init__.py")) or not _is_run(source.module):
+            return False
+        return not any(
+            _may_import(self.project.module(other), stem)
+            for other, _ in self.project.others(stem, Path(file))
+        )
 
     def frame_of(self, source: Source) -> Frame:
         """The frame of a module."""
@@ -213,16 +232,9 @@ def _canonical(dotted: str) -> str:
     return f"jax.{dotted.rpartition('.')[2]}" if dotted.startswith("jax._src.") else dotted
 
 
-def _source(file: str, module: Module, project: Project) -> Source:
+def _source(file: str, module: Module) -> Source:
     stem = Path(file).stem
-    is_test = stem.startswith("test_") or stem.endswith("_test") or stem == "conftest"
-    is_program = is_test or stem == "__main__" or file.endswith(".ipynb")
-    in_package = os.path.exists(os.path.join(os.path.dirname(file), "__init__.py"))
-    if not is_program and not in_package and _is_run(module):
-        is_program = not any(
-            _may_import(project.module(other), stem) for other, _ in project.others(stem, Path(file))
-        )
-    return Source(file, module, is_program, is_test)
+    return Source(file, module, stem.startswith("test_") or stem.endswith("_test") or stem == "conftest")
 
 
 def _may_import(module: Module | None, stem: str) -> bool:

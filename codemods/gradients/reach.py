@@ -7,8 +7,12 @@ on. Only files that spell one of the names are parsed.
 from __future__ import annotations
 
 import ast
+import contextlib
 import dataclasses
-from collections.abc import Iterable, Iterator
+import os
+import re
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from codemods.gradients.frames import Source
@@ -16,7 +20,16 @@ from codemods.gradients.modules import Modules, top_statement
 from codemods.names import Module
 
 _MOST_FILES: Final = 100
+_MOST_BYTES: Final = 4_000_000
+# Names to follow, and how many more for each call site.
 _MOST_NAMES: Final = 500
+_NAMES_OF_SITE: Final = 4
+# Of more files than this, those come first that differentiate something.
+_MANY_FILES: Final = 50
+_DIFFERENTIATES: Final = re.compile(
+    rb"grad\b|grad_|vjp|jvp|jacfwd|jacrev|jacobian|hessian|linearize|minimi[sz]e|root_find|least_squares"
+    rb"|numpyro|blackjax|jaxopt"
+)
 
 
 @dataclasses.dataclass(eq=False, slots=True)
@@ -51,10 +64,13 @@ class Search:
         self.modules = modules
         self.found = Reach()
         self.names: set[Name] = set()
-        self.waiting: list[Name] = []
+        self.waiting: deque[Name] = deque()
         self.files: set[str] = set()
+        self.read: set[str] = set()
         self.own = source.file
+        self.most_names, self.bytes_left = _MOST_NAMES, _MOST_BYTES
         for site in sites:
+            self.most_names += _NAMES_OF_SITE
             self.follow(source, site)
 
     def follow(self, source: Source, node: ast.AST) -> None:
@@ -81,14 +97,50 @@ class Search:
 
     def _run(self) -> None:
         while self.waiting:
-            name = self.waiting.pop()
+            name = self.waiting.popleft()
+            if len(self.names) > self.most_names:
+                self.found.is_whole = False
+                return
             # The module itself may come from standard input, and be no file of the project.
-            for file in sorted({self.own, *self.modules.project.spelling(name.text)}):
+            self._look(name, self.own)
+            for file in self._spelling(name.text):
+                if file == self.own:
+                    continue
+                if not self._may_read(file):
+                    self.found.is_whole = False
+                    return
+                if not self._may_use(name, file):
+                    continue
                 self.files.add(file)
-                if len(self.files) > _MOST_FILES or len(self.names) > _MOST_NAMES:
+                if len(self.files) > _MOST_FILES:
                     self.found.is_whole = False
                     return
                 self._look(name, file)
+
+    def _spelling(self, name: str) -> list[str]:
+        files = self.modules.project.spelling(name)
+        return self.in_order(files) if len(files) > _MANY_FILES else files
+
+    def in_order(self, files: Collection[str]) -> list[str]:
+        """Those that differentiate something come first: there may be too many to look at them all."""
+        first = self.modules.project.matching(_DIFFERENTIATES, set(files) - {self.own})
+        return sorted(files, key=lambda file: (file not in first, file))
+
+    def _may_read(self, file: str) -> bool:
+        """Whether to read one more file is not too much."""
+        if file not in self.read:
+            self.read.add(file)
+            with contextlib.suppress(OSError):
+                self.bytes_left -= os.path.getsize(file)
+        return self.bytes_left >= 0
+
+    def _may_use(self, name: Name, file: str) -> bool:
+        """Whether a file that spells a name may mean this one, and not another of its own."""
+        uses = self.modules.project.uses(file)
+        if uses is None or file == name.file:
+            return True
+        taken = name.file is not None and (name.text in uses.imported or "*" in uses.imported)
+        return taken or any(name.text in each for each in (uses.attributes, uses.spelled, uses.declared))
 
     def _look(self, name: Name, file: str) -> None:
         source = self.modules.source(file)

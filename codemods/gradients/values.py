@@ -257,8 +257,10 @@ def literal_key(value: Value) -> Key | None:
 R = TypeVar("R", bound=Reference)
 
 
-# Some seconds of steps, after which what has not been found to be differentiated counts as unknown.
-_MOST_WORK: Final = 25_000
+# Less than a second of steps, after which what has not been found to be differentiated counts as unknown. A
+# call site takes ten of them, or some hundred where it is reached in many ways.
+_MOST_WORK: Final = 3_000
+_WORK_OF_SITE: Final = 20
 # More than this is not copied to be without some levels; it counts as if it still had them.
 _MOST_COPIED: Final = 100
 
@@ -270,9 +272,11 @@ class TooLarge(Exception):
 class Heap:
     """All references, and whether any has changed."""
 
-    def __init__(self) -> None:
+    def __init__(self, sites: int) -> None:
+        """`sites` is how many call sites are looked at, which says how much work may be spent."""
         self.version = 0
         self.work = 0
+        self._most_work = _MOST_WORK + _WORK_OF_SITE * sites
         self._changed = False
         self._levels: dict[frozenset[Reference], Levels] = {}
         self._numbers = itertools.count()
@@ -377,7 +381,7 @@ class Heap:
           TooLarge: that was too many.
         """
         self.work += 1
-        if self.work > _MOST_WORK:
+        if self.work > self._most_work:
             raise TooLarge
 
     def _copy(self, reference: Reference, keep: Keep, key: Hashable) -> Reference:

@@ -14,6 +14,7 @@ from codemods.bodies import Argument, BodyReport, analyse
 from codemods.classes import class_of_call, class_of_instance, method_of
 from codemods.definitions import Definition, Definitions, Found
 from codemods.lint.calls import BufferCall
+from codemods.lint.elsewhere import Elsewhere
 from codemods.names import Module, ScopeKind, parameters
 from codemods.overrides import Overrides
 from codemods.project import Project
@@ -169,6 +170,7 @@ class _Finder:
         self._calls, self._path, self._module, self._project = calls, source.path, module, project
         self._overridden = Overrides(module, source.path, project)
         self._definitions = Definitions(project)
+        self._elsewhere = Elsewhere(module, source.path, project)
         self._handed_over = frozenset(each for call in calls for each in _alternatives(call.callback))
         self._held: set[ast.AST] = set()
 
@@ -228,6 +230,8 @@ class _Finder:
         found = self._resolve(expression, any_use=True)
         if not isinstance(found, Resolved) and (called := self._called(expression)) is not None:
             found = called
+        if not isinstance(found, Resolved) and (given := self._elsewhere.callback(expression)) is not None:
+            found = given
         if not isinstance(found, Resolved):
             return
         strict = self._resolve(expression, any_use=False)

@@ -110,6 +110,9 @@ class Views:
         origin = self._module.origin(node.func)
         if origin in VIEWING and len(node.args) == 1 and not node.keywords:
             return _view(self._of(node.args[0], names))
+        if isinstance(node.func, ast.Name) and node.func.id == "memoryview" and len(node.args) == 1:
+            is_builtin = not self._module.bindings(node.func)
+            return _view(self._of(node.args[0], names), is_contiguous=False) if is_builtin else None
         if origin is None and isinstance(node.func, ast.Attribute) and not node.keywords:
             memory, method = self._of(node.func.value, names), node.func.attr
             if method in _VIEWING_METHODS:

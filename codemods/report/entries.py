@@ -7,7 +7,7 @@ import re
 from typing import Final, Literal
 
 from codemods.diagnostics import LINT_CODES, PLAIN
-from codemods.model import Diagnostic, FileResult, Note, SiteResult, Status
+from codemods.model import Diagnostic, FileResult, Hop, Note, SiteResult, Status
 
 Level = Literal["warning", "note", "none"]
 Suppression = Literal["inSource", "external"]
@@ -39,6 +39,7 @@ class Entry:
       site: the call site; None for a note.
       cell: the 1-based number of a notebook's cell; None in other files.
       fixable: whether the audit has a fix for it.
+      hops: the way on which differentiation reaches the place.
     """
 
     line: int
@@ -52,6 +53,7 @@ class Entry:
     site: SiteResult | None = None
     cell: int | None = None
     fixable: bool = False
+    hops: tuple[Hop, ...] = ()
 
     @property
     def place(self) -> str:
@@ -69,7 +71,8 @@ def entries(file: FileResult, *, written: bool) -> list[Entry]:
 def _of_note(note: Note) -> Entry:
     code, text = note.diagnostic.code, note.diagnostic.message
     level: Level = "warning" if code in LINT_CODES else "note"
-    return Entry(note.line, note.column, None, None, code, level, text, cell=note.cell, fixable=note.fixable)
+    place = note.line, note.column, None, None
+    return Entry(*place, code, level, text, cell=note.cell, fixable=note.fixable, hops=note.hops)
 
 
 def _of_site(site: SiteResult, written: bool) -> Entry:

@@ -28,6 +28,7 @@ def _of_file(file: FileResult, *, written: bool) -> Iterator[str]:
             place: dict[str, int | str | None] = {} if entry.cell else _place(entry)
             title = {"title": f"bufcb {entry.code}"}
             text = f"{entry.place}: {entry.text}" if entry.cell else entry.text
+            text += "".join(f"\n{hop.place}: {hop.name}" for hop in entry.hops)
             yield _command(_COMMANDS[entry.level], {"file": name, **place, **title}, text)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from codemods.diagnostics import CODES, LINT_CODES, PLAIN
-from codemods.model import FileResult
+from codemods.model import FileResult, Hop
 from codemods.report.entries import Entry, entries, failure
 from codemods.report.run import Run
 from codemods.source import SourceError, SourceFile
@@ -210,6 +210,8 @@ def _result(entry: Entry, location: Object, rules: Sequence[str]) -> Object:
     }
     if entry.level == "none":
         result["kind"] = "notApplicable"
+    if entry.hops:
+        result["codeFlows"] = [{"threadFlows": [{"locations": [_step(hop) for hop in entry.hops]}]}]
     if entry.site is not None:
         result["properties"] = {
             "status": entry.site.status.value,
@@ -217,6 +219,17 @@ def _result(entry: Entry, location: Object, rules: Sequence[str]) -> Object:
             "gradient": entry.site.gradient.value,
         }
     return result
+
+
+def _step(hop: Hop) -> Object:
+    """A step of the way from a transform to a call site."""
+    place: Object = {"artifactLocation": _location(hop.path)}
+    location: Object = {"physicalLocation": place, "message": _message(hop.name)}
+    if hop.cell is not None:
+        location["logicalLocations"] = [{"name": f"cell {hop.cell}, line {hop.line}"}]
+    elif hop.line:
+        place["region"] = {"startLine": hop.line}
+    return {"location": location}
 
 
 def _fingerprint(entry: Entry, lines: Sequence[str]) -> str:

@@ -57,8 +57,7 @@ def _cut(line: str) -> str:
 
 
 def _step(hop: Hop) -> str:
-    cell = "" if hop.cell is None else f"cell {hop.cell}:"
-    return console.one_line(f"      {hop.path}:{cell}{hop.line}: {hop.name}")
+    return console.one_line(f"      {hop.place}: {hop.name}")
 
 
 def _source(file: FileResult) -> SourceFile | None:

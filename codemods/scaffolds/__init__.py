@@ -36,7 +36,10 @@ def add(
     left: set[Site] = set()
     while True:
         found, refused = planner.plan(plan, left)
-        said = {site: notes.of_scaffold(scaffold, verdicts[site]) for site, scaffold in found.items()}
+        said = {
+            site: notes.of_scaffold(scaffold, verdicts[site], context.options.vjp)
+            for site, scaffold in found.items()
+        }
         unwanted = {site for site, diagnostic in said.items() if not admits(site, diagnostic)}
         if not unwanted:
             break

@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from codemods.arguments import ARRAY_METHODS
 from codemods.gradients.table import NOT_DIFFERENTIATED
-from codemods.names import Binding, BindingKind, Module, Scope, ScopeKind
+from codemods.names import Binding, BindingKind, FunctionNode, Module, Scope, ScopeKind
 from codemods.plans import SitePlan
 from codemods.sites import PARTIAL, CallSite
 from codemods.specs import LEAVES
@@ -245,6 +245,54 @@ def _is_repeated(binding: Binding, scope: Scope, module: Module) -> bool:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             return True  # another function binds it
     return False
+
+
+def reads_what_changes(function: FunctionNode, call: ast.expr, module: Module) -> bool:
+    """Whether a function reads a variable of one around it that may be bound anew after `call`.
+
+    Those of the module count as settled: they change by import, or by code that runs between executions.
+    """
+    waiting, seen = [function], set[ast.AST]()
+    while waiting:
+        current = waiting.pop()
+        seen.add(current)
+        for binding in _outer_bindings(current, module):
+            if _may_come_later(binding, call, module):
+                return True
+            values = (binding.value, binding.node)
+            functions = [each for each in values if isinstance(each, ast.FunctionDef | ast.Lambda)]
+            waiting += [each for each in functions if each not in seen]
+    return False
+
+
+def _outer_bindings(function: FunctionNode, module: Module) -> Iterator[Binding]:
+    """Where the variables of functions around it that a function reads when it runs are bound."""
+    body = [function.body] if isinstance(function, ast.Lambda) else function.body
+    for node in (node for part in body for node in ast.walk(part)):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            home = module.home(node.id, module.scopes[node])
+            if home is None or home is module.root:
+                continue
+            if function not in (home.node, *module.ancestors(home.node)):
+                yield from home.bindings[node.id]
+
+
+def _may_come_later(binding: Binding, call: ast.expr, module: Module) -> bool:
+    """Whether a variable may be bound in this place after a call in the same function."""
+    home = binding.scope
+    if home.kind is ScopeKind.COMPREHENSION:
+        return True
+    around = set(module.ancestors(call))
+    for node in module.ancestors(binding.node):
+        if node is home.node:
+            break
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            return True  # another function binds it
+        if isinstance(node, _LOOPS) and node in around:
+            return True
+    if binding.kind is BindingKind.PARAMETER or binding.node in around:
+        return False
+    return getattr(binding.node, "lineno", 0) > call.lineno
 
 
 def why_not_lasting(site: CallSite, module: Module) -> str | None:

@@ -12,6 +12,7 @@ from codemods.plans import FunctionPlan, HostCall, Rule, SitePlan
 from codemods.resolve import Resolved
 from codemods.scaffolds import known
 from codemods.scaffolds.derivatives import DERIVATIVES, Slopes
+from codemods.scaffolds.reads import reads_what_changes
 from codemods.scaffolds.results import dtype_of, has_no_derivative, is_integer
 from codemods.sites import CallSite, Site
 from codemods.specs import structure
@@ -38,7 +39,17 @@ def rule_of(
         is_enough = not (takes_all and unknown) or len(_given(sites[0])) == len(host.arguments)
         if _has_slope(host) and is_enough:
             return "known", dataclasses.replace(host, unknown=tuple(sorted(unknown)))
+    if chosen == "finite-difference" and any(_reads_anew(plan, resolved, module) for plan in plans):
+        return "raise", None
     return ("raise" if chosen == "known" else chosen), None
+
+
+def _reads_anew(plan: SitePlan, resolved: Mapping[Site, Resolved], module: Module) -> bool:
+    """Whether a callback that is called once more, after the call, may compute something else."""
+    found = resolved.get(plan.site)
+    if found is None or found.home is not None or not isinstance(plan.site, CallSite):
+        return False
+    return reads_what_changes(found.function, plan.site.call, module)
 
 
 def _host_call(plan: SitePlan, site: CallSite, resolved: Resolved | None, module: Module) -> HostCall | None:

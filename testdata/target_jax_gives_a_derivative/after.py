@@ -51,48 +51,56 @@ def _call_host(function, spec, *arguments, vmap_method):
 
 
 def _slopes(function, primals, reduce):
-    """Central differences: for each float of the arguments what `reduce` makes of the results' slopes."""
+    """What `reduce` makes of the results' slopes, for each float of the arguments: one, or two if complex."""
     leaves, tree = jax.tree.flatten(primals)
 
-    def is_float(leaf):
-        return jax.numpy.issubdtype(jax.numpy.result_type(leaf), jax.numpy.floating)
+    def is_a(kind, leaf):
+        return jax.numpy.issubdtype(jax.numpy.result_type(leaf), kind)
 
     def results(index, leaf):
         given = jax.tree.unflatten(tree, [*leaves[:index], leaf, *leaves[index + 1 :]])
-        return [leaf for leaf in jax.tree.leaves(function(*given)) if is_float(leaf)]
+        return [leaf for leaf in jax.tree.leaves(function(*given)) if is_a(jax.numpy.inexact, leaf)]
 
-    def along(index):
+    def along(index, way):
         leaf = jax.numpy.asarray(leaves[index])
         flat = leaf.ravel()
         dtypes = [leaf.dtype, *(shape.dtype for shape in jax.eval_shape(lambda: results(index, leaf)))]
         part = max(float(jax.numpy.finfo(dtype).eps) for dtype in dtypes) ** (1 / 3)
 
         def slopes(element):
-            step = (part * jax.numpy.maximum(1, abs(flat[element]))).astype(leaf.dtype)
+            step = (part * jax.numpy.maximum(1, abs(flat[element])) * way).astype(leaf.dtype)
             above, below = flat.at[element].add(step), flat.at[element].add(-step)
             ends = (results(index, end.reshape(leaf.shape)) for end in (above, below))
-            width = above[element] - below[element]
+            width = jax.numpy.real((above[element] - below[element]) / way)
             return reduce([(a - b) / width for a, b in zip(*ends)])
 
         return jax.lax.map(slopes, jax.numpy.arange(flat.size))
 
-    return [along(index) if is_float(leaf) else None for index, leaf in enumerate(leaves)]
+    def ways(leaf):
+        return (1, 1j) if is_a(jax.numpy.complexfloating, leaf) else (1,)
+
+    return [
+        [along(index, way) for way in ways(leaf)] if is_a(jax.numpy.inexact, leaf) else None
+        for index, leaf in enumerate(leaves)
+    ]
 
 
 def _finite_difference_vjp(function, primals, cotangents):
     """The cotangents of `primals`, by two calls of `function` for each element of a float."""
     weights = [leaf for leaf in jax.tree.leaves(cotangents) if leaf.dtype != jax.dtypes.float0]
-    found = _slopes(
-        function, primals, lambda slopes: sum(jax.numpy.sum(w * s) for w, s in zip(weights, slopes))
-    )
+
+    def reduce(slopes):
+        return sum(jax.numpy.sum(jax.numpy.real(w * s)) for w, s in zip(weights, slopes))
+
+    def shaped(each, leaf):
+        if each is None:
+            return np.zeros(np.shape(leaf), jax.dtypes.float0)
+        both = each[0] if len(each) == 1 else each[0] - 1j * each[1]
+        return both.reshape(np.shape(leaf)).astype(jax.numpy.result_type(leaf))
+
     leaves, tree = jax.tree.flatten(primals)
-    shaped = [
-        np.zeros(np.shape(leaf), jax.dtypes.float0)
-        if each is None
-        else each.reshape(np.shape(leaf)).astype(jax.numpy.result_type(leaf))
-        for each, leaf in zip(found, leaves)
-    ]
-    return jax.tree.unflatten(tree, shaped)
+    found = [shaped(each, leaf) for each, leaf in zip(_slopes(function, primals, reduce), leaves)]
+    return jax.tree.unflatten(tree, found)
 
 
 def _bessel(ctx, out, z):

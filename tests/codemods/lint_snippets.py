@@ -360,6 +360,48 @@ _FLAGGED: dict[str, dict[str, str]] = {
             host = Host()
             y = bufcb.buffer_callback(host.cb, S)(x)
         """,
+        "extends a global list in place": """
+            KEPT = []
+
+            def cb(ctx, out, x):
+                global KEPT
+                KEPT += [np.asarray(x)]
+                out[...] = np.asarray(x)
+        """,
+        "sets an attribute by its name": """
+            def cb(ctx, out, x):
+                setattr(cb, "last", np.asarray(x))
+                out[...] = np.asarray(x)
+        """,
+        "keeps all inputs together": """
+            KEPT = []
+
+            def cb(ctx, out, *xs):
+                KEPT.append(xs)
+                out[...] = np.asarray(xs[0])
+        """,
+        "appends in a lambda": """
+            KEPT = []
+            write = lambda ctx, out, x: (np.copyto(out, x), KEPT.append(np.asarray(x)))[1]
+            y = bufcb.buffer_callback(write, S)(x)
+        """,
+        "keeps a memoryview": """
+            KEPT = []
+
+            def cb(ctx, out, x):
+                KEPT.append(memoryview(np.asarray(x)))
+                out[...] = np.asarray(x)
+        """,
+        "keeps one of several outputs": """
+            KEPT = []
+
+            def cb(ctx, outs, x):
+                first, second = outs
+                first[...] = second[...] = np.asarray(x)
+                KEPT.append(second)
+
+            y = bufcb.buffer_callback(cb, (S, S))(x)
+        """,
     },
     "BCL005": {
         "adds to a view in place": """
@@ -656,6 +698,33 @@ _FLAGGED: dict[str, dict[str, str]] = {
         "computes a gradient": """
             def cb(ctx, out, x):
                 out[...] = np.asarray(jax.vmap(jax.grad(abs))(np.asarray(x)))
+        """,
+        "calls a method that computes with JAX": """
+            class Host:
+                def helper(self, value):
+                    return jnp.sin(value)
+
+                def _cb(self, ctx, out, x):
+                    out[...] = np.asarray(self.helper(np.asarray(x)))
+
+                def run(self, x):
+                    return bufcb.buffer_callback(self._cb, S)(x)
+
+            y = Host().run(x)
+        """,
+        "calls a jitted method": """
+            class Host:
+                @functools.partial(jax.jit, static_argnums=0)
+                def helper(self, value):
+                    return value + 1
+
+                def _cb(self, ctx, out, x):
+                    out[...] = np.asarray(self.helper(np.asarray(x)))
+
+                def run(self, x):
+                    return bufcb.buffer_callback(self._cb, S)(x)
+
+            y = Host().run(x)
         """,
     },
     "BCL009": {
@@ -979,6 +1048,51 @@ _FLAGGED: dict[str, dict[str, str]] = {
 
             y = bufcb.buffer_callback(cb, S, command_buffer_compatible=True)(x)
         """,
+        "writes to the log of the module": """
+            log = logging.getLogger(__name__)
+
+            def cb(ctx, out, x):
+                log.info("called")
+                out[...] = np.asarray(x)
+
+            y = bufcb.buffer_callback(cb, S, command_buffer_compatible=True)(x)
+        """,
+        "reads the clock": """
+            import time
+
+            def cb(ctx, out, x):
+                out[...] = np.full(3, time.time(), np.float32)
+
+            y = bufcb.buffer_callback(cb, S, command_buffer_compatible=True)(x)
+        """,
+        "calls a function that prints": """
+            def note():
+                print("called")
+
+            def cb(ctx, out, x):
+                note()
+                out[...] = np.asarray(x)
+
+            y = bufcb.buffer_callback(cb, S, command_buffer_compatible=True)(x)
+        """,
+        "prints in a function of its own": """
+            def cb(ctx, out, x):
+                def note():
+                    print("called")
+
+                note()
+                out[...] = np.asarray(x)
+
+            y = bufcb.buffer_callback(cb, S, command_buffer_compatible=True)(x)
+        """,
+        "is decorated with a partial that asks for it": """
+            @functools.partial(bufcb.buffer_callback, result_shape_dtypes=S, command_buffer_compatible=True)
+            def run(ctx, out, x):
+                print("called")
+                out[...] = np.asarray(x)
+
+            y = run(x)
+        """,
     },
     "BCL012": {
         "there is no such output": """
@@ -1022,6 +1136,32 @@ _FLAGGED: dict[str, dict[str, str]] = {
                 np.asarray(out)[...] = np.asarray(x)
 
             y = theirs.buffer_callback(cb, S, input_output_aliases={0: 5})(x)
+        """,
+        "aliases by a variable": """
+            ALIASES = {2: 0}
+
+            def cb(ctx, out, x):
+                out[...] = np.asarray(x)
+
+            y = bufcb.buffer_callback(cb, S, input_output_aliases=ALIASES)(x)
+        """,
+        "counts the leaves of a tuple": """
+            def cb(ctx, out, pair):
+                out[...] = np.asarray(pair[0])
+
+            y = bufcb.buffer_callback(cb, S, input_output_aliases={2: 0})((x, x))
+        """,
+        "takes the index of a leaf from JAX's own, which counts arguments": """
+            def cb(ctx, out, pair):
+                np.asarray(out)[...] = np.asarray(pair[0])
+
+            y = theirs.buffer_callback(cb, S, input_output_aliases={1: 0})((x, x))
+        """,
+        "binds the aliases in a partial": """
+            def cb(ctx, out, x):
+                out[...] = np.asarray(x)
+
+            y = functools.partial(bufcb.buffer_callback, input_output_aliases={3: 0})(cb, S)(x)
         """,
     },
 }
@@ -1389,6 +1529,30 @@ _NEAR_MISSES: dict[str, dict[str, str]] = {
                 RECORDER.append(np.asarray(x))
                 out[...] = np.asarray(x)
         """,
+        "extends a global list with copies": """
+            KEPT = []
+
+            def cb(ctx, out, x):
+                global KEPT
+                KEPT += [np.array(x)]
+                out[...] = np.asarray(x)
+        """,
+        "keeps how many inputs there were": """
+            KEPT = []
+
+            def cb(ctx, out, *xs):
+                KEPT.append(len(xs))
+                out[...] = np.asarray(xs[0])
+        """,
+        "keeps the keys of the outputs": """
+            KEPT = []
+
+            def cb(ctx, outs, x):
+                outs["a"][...] = outs["b"][...] = np.asarray(x)
+                KEPT.extend(outs)
+
+            y = bufcb.buffer_callback(cb, {"a": S, "b": S})(x)
+        """,
     },
     "BCL005": {
         "adds to a copy": """
@@ -1709,6 +1873,36 @@ _NEAR_MISSES: dict[str, dict[str, str]] = {
             def cb(ctx, out, x):
                 out[...] = jnp.sin(np.asarray(x))
         """,
+        "calls a method that a subclass replaces": """
+            class Host:
+                def helper(self, value):
+                    return jnp.sin(value)
+
+                def _cb(self, ctx, out, x):
+                    out[...] = self.helper(np.asarray(x))
+
+                def run(self, x):
+                    return bufcb.buffer_callback(self._cb, S)(x)
+
+            class Quiet(Host):
+                def helper(self, value):
+                    return np.sin(value)
+
+            y = Quiet().run(x)
+        """,
+        "calls a method that computes with NumPy": """
+            class Host:
+                def helper(self, value):
+                    return np.sin(value)
+
+                def _cb(self, ctx, out, x):
+                    out[...] = self.helper(np.asarray(x))
+
+                def run(self, x):
+                    return bufcb.buffer_callback(self._cb, S)(x)
+
+            y = Host().run(x)
+        """,
     },
     "BCL009": {
         "takes a view and copies that": """
@@ -1981,6 +2175,36 @@ _NEAR_MISSES: dict[str, dict[str, str]] = {
 
             y = bufcb.buffer_callback(cb, S, command_buffer_compatible=True)(x)
         """,
+        "defines a function that prints, and never uses it": """
+            def cb(ctx, out, x):
+                def note():
+                    print("called")
+
+                out[...] = np.asarray(x)
+
+            y = bufcb.buffer_callback(cb, S, command_buffer_compatible=True)(x)
+        """,
+        "calls a function that fills a list of its own": """
+            def doubled(values):
+                found = []
+                for each in values:
+                    found.append(each * 2)
+                return found
+
+            def cb(ctx, out, x):
+                out[...] = np.array(doubled(np.asarray(x)))
+
+            y = bufcb.buffer_callback(cb, S, command_buffer_compatible=True)(x)
+        """,
+        "makes text of values": """
+            import json
+
+            def cb(ctx, out, x):
+                json.dumps(np.asarray(x).tolist())
+                out[...] = np.asarray(x)
+
+            y = bufcb.buffer_callback(cb, S, command_buffer_compatible=True)(x)
+        """,
     },
     "BCL012": {
         "aliases the only output": """
@@ -2031,6 +2255,21 @@ _NEAR_MISSES: dict[str, dict[str, str]] = {
                 out[...] = np.asarray(x)
 
             y = bufcb.buffer_callback(cb, S, input_output_aliases={1: 0})(*both)
+        """,
+        "aliases a leaf of a tuple": """
+            def cb(ctx, out, pair):
+                out[...] = np.asarray(pair[0])
+
+            y = bufcb.buffer_callback(cb, S, input_output_aliases={1: 0})((x, x))
+        """,
+        "changes the variable before it is used": """
+            ALIASES = {2: 0}
+            ALIASES.clear()
+
+            def cb(ctx, out, x):
+                out[...] = np.asarray(x)
+
+            y = bufcb.buffer_callback(cb, S, input_output_aliases=ALIASES)(x)
         """,
     },
 }

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codemods import cli
-from codemods.model import Diagnostic, FileResult, Note, SiteResult, Status
+from codemods.model import Diagnostic, FileResult, Hop, Note, SiteResult, Status
 from codemods.report.github import to_commands
 from codemods.report.run import Run
 
@@ -87,6 +87,13 @@ def test_a_note_is_a_notice():
     assert lines_of(file(notes=(note,))) == [
         "::notice file=a.py,line=1,col=9,title=bufcb BC005::It suppresses nothing. Remove it."
     ]
+
+
+def test_the_way_to_a_differentiated_call_is_told_line_by_line():
+    hops = (Hop(Path("train.py"), 4, "jax.grad(loss)"), Hop(Path("a.py"), 1, "loss"))
+    note = Note(1, 9, Diagnostic("BC301", "It is differentiated."), hops=hops)
+    (line,) = lines_of(file(notes=(note,)))
+    assert understood(line)[2] == "It is differentiated.\ntrain.py:4: jax.grad(loss)\na.py:1: loss"
 
 
 @pytest.mark.parametrize(

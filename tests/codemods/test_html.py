@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 
 from codemods import cli
 from codemods.diagnostics import CODES
-from codemods.model import Diagnostic, FileResult, Gradient, Note, SiteResult, Status
+from codemods.model import Diagnostic, FileResult, Gradient, Hop, Note, SiteResult, Status
 from codemods.report.html import START, colour, lines, markup, to_html
 from codemods.report.html.page import _asset
 from codemods.report.run import Run
@@ -829,3 +829,13 @@ def test_the_page_is_made_without_what_is_migrated(project):
     modules = set((project / "modules").read_text().split())
     assert "codemods.report.html.page" in modules
     assert modules.isdisjoint({"jax", "numpy", "bufcb"})
+
+
+def test_the_way_to_a_differentiated_call_is_a_list_of_places():
+    hops = (Hop(Path("train.py"), 4, "jax.grad(loss)"), Hop(Path("n.ipynb"), 2, "loss<'a'>", 3))
+    note = Note(1, 5, Diagnostic("BC301", "It is differentiated.", "Give it a rule."), hops=hops)
+    document = Document(page(result(CALL, CALLED, sites=(site(1),), notes=(note,))))
+    (steps,) = document.find(class_="hops")
+    assert document.text(steps) == "train.py:4 jax.grad(loss)n.ipynb:cell 3:2 loss<'a'>"
+    plain = Document(page(result(CALL, CALLED, sites=(site(1),))))
+    assert not plain.find(class_="hops")

@@ -31,6 +31,70 @@ FORMS = {
             return np.sin(x)  # found
         bufcb.buffer_callback(cb, S)(x)
     """,
+    "a partial of the call": """
+        def cb(ctx, out, x):
+            return np.sin(x)  # found
+        call = functools.partial(bufcb.buffer_callback, result_shape_dtypes=S)
+        call(cb)(x)
+    """,
+    "a partial of the call with all it needs": """
+        def cb(ctx, out, x):
+            return np.sin(x)  # found
+        call = functools.partial(bufcb.buffer_callback, cb, S)
+        call(vmap_method="sequential")(x)
+    """,
+    "a partial of a partial of the call": """
+        def cb(ctx, out, x):
+            return np.sin(x)  # found
+        call = functools.partial(functools.partial(bufcb.buffer_callback, vmap_method="sequential"), cb)
+        call(S)(x)
+    """,
+    "a partial of another function": """
+        def cb(ctx, out, x):
+            return np.sin(x)
+        call = functools.partial(choice, result_shape_dtypes=S)
+        call(cb)(x)
+    """,
+    "a decorator": """
+        @functools.partial(bufcb.buffer_callback, result_shape_dtypes=S)
+        def run(ctx, out, x):
+            return np.sin(x)  # found
+        run(x)
+    """,
+    "a decorator by name below another one": """
+        wrapped = functools.partial(bufcb.buffer_callback, result_shape_dtypes=S)
+        @choice
+        @wrapped
+        def run(ctx, out, x):
+            return np.sin(x)  # found
+    """,
+    "a decorator above another one": """
+        @functools.partial(bufcb.buffer_callback, result_shape_dtypes=S)
+        @choice
+        def run(ctx, out, x):
+            return np.sin(x)
+    """,
+    "elements of a table": """
+        def sin(ctx, out, x):
+            return np.sin(x)  # found
+        def cos(ctx, out, x):
+            return np.cos(x)  # found
+        TABLE = {"sin": sin, "cos": cos}
+        def run(name, x):
+            return bufcb.buffer_callback(TABLE[name], S)(x)
+    """,
+    "one element of a table": """
+        TABLE = {
+            "sin": lambda ctx, out, x: np.sin(x),  # found
+            "cos": lambda ctx, out, x: np.cos(x),
+        }
+        bufcb.buffer_callback(TABLE["sin"], S)(x)
+    """,
+    "an element of a table that changes": """
+        TABLE = {"sin": lambda ctx, out, x: np.sin(x)}
+        TABLE["sin"] = choice
+        bufcb.buffer_callback(TABLE["sin"], S)(x)
+    """,
     "a keyword": """
         def cb(ctx, out, x):
             return np.sin(x)  # found
@@ -310,6 +374,100 @@ def test_the_callback_of_another_module_is_found(imports: str, tmp_path: Path):
         f"import bufcb\n{imports}\nfrom mine import S, x\nbufcb.buffer_callback({MODULES[imports]}, S)(x)\n"
     )
     assert lines_found(tmp_path / "program.py", text) == [text.count("\n")]
+
+
+HOSTS = """\
+import numpy as np
+
+
+class Host:
+    def cb(self, ctx, out, x):
+        return np.sin(x)
+
+    @staticmethod
+    def static(ctx, out, x):
+        return np.sin(x)
+
+    def __call__(self, ctx, out, x):
+        return np.sin(x)
+
+
+class Replaced:
+    def __init__(self):
+        self.run = lambda ctx, out, x: np.copyto(out, x)
+
+    def run(self, ctx, out, x):
+        return np.sin(x)
+
+
+class Quiet(Host):
+    def cb(self, ctx, out, x):
+        out[...] = np.sin(x)
+
+
+def make(scale):
+    def cb(ctx, out, x):
+        return scale * np.sin(x)
+
+    return cb
+
+
+def either(scale):
+    if scale:
+        return make(scale)
+    return lambda ctx, out, x: np.copyto(out, x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("expression", "is_found"),
+    [
+        ("hosts.Host().cb", True),
+        ("Host().cb", True),
+        ("host.cb", True),
+        ("Host.static", True),
+        ("host.static", True),
+        ("host", True),
+        ("make(2)", True),
+        ("made", True),
+        ("functools.partial(Host.cb, host)", False),
+        ("hosts.Quiet().cb", False),
+        ("hosts.Missing().cb", False),
+        ("hosts.either(2)", False),
+        ("hosts.Replaced().run", False),
+    ],
+)
+def test_classes_and_factories_of_other_modules_are_followed(expression: str, is_found: bool, tmp_path: Path):
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__init__.py").write_text("from .hosts import Host, make\n")
+    (tmp_path / "package" / "hosts.py").write_text(HOSTS)
+    text = (
+        "import functools\nimport bufcb\nfrom package import Host, hosts, make\nfrom mine import S, x\n"
+        "host = Host()\nmade = make(2)\n"
+    )
+    text += f"bufcb.buffer_callback({expression}, S)(x)\n"
+    assert lines_found(tmp_path / "program.py", text) == [text.count("\n")] * is_found
+
+
+@pytest.mark.parametrize(
+    ("body", "is_found"),
+    [("return jnp.sin(value)", True), ("return inner(value)", True), ("return np.sin(value)", False)],
+)
+def test_jax_is_found_in_functions_of_other_modules(body: str, is_found: bool, tmp_path: Path):
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "helpers.py").write_text(
+        "import jax.numpy as jnp\nimport numpy as np\nfrom more import inner\n"
+        f"def helper(value):\n    {body}\n"
+    )
+    (tmp_path / "more.py").write_text("import jax\n@jax.jit\ndef inner(value):\n    return value\n")
+    text = (
+        "import bufcb\nimport helpers\nfrom mine import S, x\ndef cb(ctx, out, x):\n"
+        "    out[...] = helpers.helper(x)\nbufcb.buffer_callback(cb, S)(x)\n"
+    )
+    source = SourceFile.from_bytes(tmp_path / "program.py", text.encode())
+    notes = engine.lint(source, Project.of([source.path]), AuditOptions(select=("BCL008",))).notes
+    assert [note.line for note in notes] == [5] * is_found
 
 
 VIEWS = (

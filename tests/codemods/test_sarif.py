@@ -7,6 +7,7 @@ import functools
 import json
 import os
 import re
+import shutil
 import urllib.parse
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +21,7 @@ from hypothesis import strategies as st
 from codemods import cli, engine, running
 from codemods.diagnostics import CODES, LINT_CODES, PLAIN
 from codemods.inputs import Inputs
-from codemods.model import Diagnostic, FileResult, Note, Options, SiteResult, Status
+from codemods.model import Diagnostic, FileResult, Hop, Note, Options, SiteResult, Status
 from codemods.progress import Progress
 from codemods.report.run import Run
 from codemods.report.sarif import to_sarif
@@ -60,6 +61,7 @@ RESULT: Form = {
     "kind": {"notApplicable"},
     "!message": TEXT,
     "locations": [PLACE],
+    "codeFlows": [{"!threadFlows": [{"!locations": [{"location": {**PLACE, "message": TEXT}}]}]}],
     "suppressions": [{"!kind": {"inSource", "external"}}],
     "partialFingerprints": {re.compile(r"[^/]+/v\d+"): str},
     "fixes": [
@@ -428,6 +430,20 @@ def test_a_place_in_a_notebook_is_told_in_words():
     assert location["logicalLocations"] == [{"name": "cell 3, line 2"}]
 
 
+def test_the_way_to_a_differentiated_call_is_a_code_flow():
+    hops = (Hop(Path("train.py"), 4, "jax.grad(loss)"), Hop(Path("n.ipynb"), 2, "loss", 3))
+    note = Note(2, 5, Diagnostic("BC301", "It is differentiated."), hops=hops)
+    (result,) = run_of(file(notes=(note,)))["results"]
+    ((thread,),) = [flow["threadFlows"] for flow in result["codeFlows"]]
+    first, second = [step["location"] for step in thread["locations"]]
+    assert first["message"] == {"text": "jax.grad(loss)"}
+    assert first["physicalLocation"]["artifactLocation"]["uri"] == "train.py"
+    assert first["physicalLocation"]["region"] == {"startLine": 4}
+    assert second["message"] == {"text": "loss"}
+    assert second["logicalLocations"] == [{"name": "cell 3, line 2"}]
+    assert "region" not in second["physicalLocation"]
+
+
 # ------------------------------------------------------------------------------- places
 
 
@@ -555,9 +571,12 @@ def test_what_is_written_needs_no_fix():
     assert run["results"][0]["message"]["text"] == "pure_callback of `f` is rewritten."
 
 
-def test_the_fixes_of_all_pairs_are_their_migrations():
-    """Everything in `testdata/` in one run: a valid log, whose fixes give the migrated bytes."""
-    run = running.analyse(Inputs((TESTDATA,)), Options(), 1, Progress(None))
+def test_the_fixes_of_all_pairs_are_their_migrations(tmp_path):
+    """All of `testdata/`, each pair a project, in one valid log, whose fixes give the migrated bytes."""
+    files: list[FileResult] = []
+    for folder in sorted(shutil.copytree(TESTDATA, tmp_path / "testdata").iterdir()):
+        files += running.analyse(Inputs((folder,)), Options(), 1, Progress(None)).files
+    run = Run(tuple(files), len(files))
     log = json.loads(to_sarif(run))
     check_form(log, LOG)
     check_rules(log, functools.cache(read_uri))

@@ -625,3 +625,92 @@ def test_a_call_of_the_host_gives_the_dtype_of_the_result(tmp_path):
                 found = run(after, "gradient")(order, z)
                 assert found.dtype == jnp.float32
                 np.testing.assert_allclose(found, scipy.special.jvp(2, z), rtol=1e-5)
+
+
+def _of_closure(body: str) -> str:
+    return f"""
+def loss(z, factors=(1.0, 2.0)):
+    spec = jax.ShapeDtypeStruct(z.shape, z.dtype)
+    results = []
+{body}
+    return sum(jnp.sum(result**2) for result in results)
+
+ARGUMENTS = (jnp.array([0.3, 1.2, -0.5]),)
+
+def gradients():
+    return jax.grad(loss)(*ARGUMENTS)
+"""
+
+
+BOUND_ANEW = {
+    "a lambda reads the variable of a loop": """\
+    for factor in factors:
+        results.append(jax.pure_callback(lambda z: np.asarray(z) * np.float32(factor), spec, z))
+""",
+    "a function reads a variable that a loop binds": """\
+    for index in range(2):
+        factor = np.float32(factors[index])
+        def _scale(z):
+            return np.asarray(z) * factor
+        results.append(jax.pure_callback(_scale, spec, z))
+""",
+    "a function reads a variable that is bound again after the call": """\
+    factor = np.float32(3)
+    def _scale(z):
+        return np.asarray(z) * factor
+    results.append(jax.pure_callback(_scale, spec, z))
+    factor = np.float32(1)
+""",
+    "a function calls one that reads such a variable": """\
+    for factor in factors:
+        def _factor():
+            return np.float32(factor)
+        def _scale(z):
+            return np.asarray(z) * _factor()
+        results.append(jax.pure_callback(_scale, spec, z))
+""",
+}
+SETTLED = {
+    "a default keeps the value": """\
+    for factor in factors:
+        def _scale(z, factor=np.float32(factor)):
+            return np.asarray(z) * factor
+        results.append(jax.pure_callback(_scale, spec, z))
+""",
+    "the loop is over before the call": """\
+    factor = np.float32(1)
+    for each in factors:
+        factor = factor * np.float32(each)
+    def _scale(z):
+        return np.asarray(z) * factor
+    results.append(jax.pure_callback(_scale, spec, z))
+""",
+    "either branch binds it": """\
+    if len(factors) > 1:
+        factor = np.float32(2)
+    else:
+        factor = np.float32(1)
+    def _scale(z):
+        return np.asarray(z) * factor
+    results.append(jax.pure_callback(_scale, spec, z))
+""",
+}
+
+
+@pytest.mark.parametrize("name", BOUND_ANEW)
+def test_what_computes_something_else_later_is_not_called_later(name, tmp_path):
+    """Finite differences call back after the loop, when the variable has its last value."""
+    text = HEADER + _of_closure(BOUND_ANEW[name])
+    result = migrate(text, tmp_path, vjp="finite-difference")
+    assert "a parameter's default would keep it" in str(result.notes)
+    migrated = result.after.decode()
+    np.testing.assert_array_equal(run(migrated, "loss(*ARGUMENTS)"), run(text, "loss(*ARGUMENTS)"))
+    with pytest.raises(NotImplementedError, match="fill in"):
+        run(migrated, "gradients()")
+
+
+@pytest.mark.parametrize("name", SETTLED)
+def test_what_computes_the_same_later_has_finite_differences(name, tmp_path):
+    text = HEADER + _of_closure(SETTLED[name])
+    found = gradients(migrate(text, tmp_path, vjp="finite-difference").after.decode(), x64=False)
+    np.testing.assert_allclose(found, differences(text), rtol=1e-2)

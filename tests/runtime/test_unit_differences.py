@@ -186,14 +186,40 @@ def test_empty_arrays(kind):
     np.testing.assert_allclose(found[1], [3], rtol=1e-3)
 
 
-@pytest.mark.parametrize(
-    "derivative",
-    [
-        lambda x: bufcb.finite_difference_vjp(jnp.sin, (x,), x),
-        lambda x: bufcb.finite_difference_jvp(jnp.sin, (x,), (x,)),
-    ],
-    ids=["vjp", "jvp"],
-)
-def test_complex_arguments_are_refused(derivative):
-    with pytest.raises(TypeError, match="complex"):
-        derivative(jnp.complex64(1j))
+def into_complex(x, z):
+    return {
+        "of both": jnp.exp(1j * x) * z**2,
+        "absolute": jnp.abs(z),
+        "conjugate": jnp.conj(z) * x.sum(),
+        "real": x,
+    }
+
+
+@pytest.mark.parametrize("kind", ["vjp", "jvp"])
+@pytest.mark.parametrize("x64", [False, True], ids=["complex64", "complex128"])
+def test_complex_numbers(kind, x64):
+    """By JAX's conventions, for functions that have a complex derivative and for others."""
+    with jax.enable_x64(x64):
+        given = jnp.asarray([0.5, -1.2]), jnp.asarray([0.4 + 1j, -0.3j])
+
+        def loss(call):
+            def weighted(*arguments):
+                leaves = jax.tree.leaves(call(*arguments))
+                return sum(jnp.sum(jnp.abs(leaf - 0.3j) ** 2 + jnp.real(leaf)) for leaf in leaves)
+
+            return jax.grad(weighted, argnums=(0, 1))(*given)
+
+        for found, expected in zip(loss(with_rules(into_complex, kind)), loss(into_complex), strict=True):
+            assert found.dtype == expected.dtype
+            np.testing.assert_allclose(found, expected, atol=1e-6 if x64 else 1e-2)
+
+
+def test_complex_tangents():
+    with jax.enable_x64(True):
+        given = jnp.asarray([0.5, -1.2]), jnp.asarray([0.4 + 1j, -0.3j])
+        tangents = jnp.asarray([1.0, 0.5]), jnp.asarray([0.2 - 1j, 1.0])
+        found, expected = (
+            jax.jvp(f, given, tangents)[1] for f in (with_rules(into_complex, "jvp"), into_complex)
+        )
+        assert all(jax.tree.leaves(jax.tree.map(lambda a, b: a.dtype == b.dtype, found, expected)))
+        jax.tree.map(lambda *pair: np.testing.assert_allclose(*pair, atol=1e-6), found, expected)

@@ -14,6 +14,12 @@ _ACTING = ("logging.", "warnings.warn", "sys.stdout.", "sys.stderr.", "random.",
 # Functions of those modules that make something, or only ask.
 _QUIET = ("logging.getLogger", "random.Random", "numpy.random.default_rng", "numpy.random.Generator",
           "numpy.random.SeedSequence", "numpy.random.PCG64", "numpy.random.RandomState")  # fmt: skip
+_ACTING_ALONE = frozenset(
+    {"numpy.save", "numpy.savez", "numpy.savetxt", "pickle.dump", "json.dump", "os.system", "os.remove",
+     "os.makedirs", "time.time", "time.perf_counter", "time.monotonic", "time.sleep"}
+)  # fmt: skip
+_LOGGING = frozenset({"debug", "info", "warning", "error", "exception", "critical", "log"})
+_MOST_FUNCTIONS = 20
 _CHANGING = frozenset({"append", "extend", "add", "update", "insert", "write", "put", "setdefault", "pop"})
 
 
@@ -36,13 +42,50 @@ def _is_true(node: ast.expr | None) -> bool:
 
 
 def _effects(callback: Callback) -> Iterator[ast.AST]:
-    """Where a body prints, logs, or changes what is not its own."""
-    scope = callback.module.opened[callback.function]
-    body = callback.function.body
-    for statement in [body] if isinstance(body, ast.expr) else body:
-        for node in ast.walk(statement):
-            if _is_effect(node, callback.module, scope):
-                yield node
+    """Where a body prints, logs, or changes what is not its own, or calls a function that does."""
+    seen: set[ast.AST] = set()
+    for node in _nodes(callback.function, callback.module):
+        called = _called(node, callback.module)
+        if _is_effect(node, callback.module, callback.module.opened[callback.function]) or (
+            called is not None and _acts(called, callback.module, seen)
+        ):
+            yield node
+
+
+def _acts(function: ast.FunctionDef, module: Module, seen: set[ast.AST]) -> bool:
+    """Whether a function of the module has such an effect; each is looked into once."""
+    if function in seen or len(seen) >= _MOST_FUNCTIONS:
+        return False
+    seen.add(function)
+    for node in _nodes(function, module):
+        called = _called(node, module)
+        if _is_effect(node, module, module.opened[function]) or (
+            called is not None and _acts(called, module, seen)
+        ):
+            return True
+    return False
+
+
+def _called(node: ast.AST, module: Module) -> ast.FunctionDef | None:
+    """The function at the top of the module that a call calls, as it is written there."""
+    binding = (
+        module.sole_binding(node.func)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        else None
+    )
+    function = binding.node if binding is not None and binding.scope is module.root else None
+    return function if isinstance(function, ast.FunctionDef) and not function.decorator_list else None
+
+
+def _nodes(function: ast.FunctionDef | ast.Lambda, module: Module) -> Iterator[ast.AST]:
+    """What stands in a function, but for the functions in it that nothing in the file uses."""
+    left: list[ast.AST] = [function.body] if isinstance(function, ast.Lambda) else [*function.body]
+    while left:
+        node = left.pop(0)
+        if isinstance(node, ast.FunctionDef) and node.name not in module.uses:
+            continue
+        yield node
+        left[:0] = ast.iter_child_nodes(node)
 
 
 def _is_effect(node: ast.AST, module: Module, scope: Scope) -> bool:
@@ -56,12 +99,24 @@ def _is_effect(node: ast.AST, module: Module, scope: Scope) -> bool:
         case ast.Call(func=ast.Name(id=name) as function) if name in _PRINTING:
             return not module.bindings(function)
         case ast.Call(func=function) if origins := module.origins(function):
-            return any(origin.startswith(_ACTING) and not origin.startswith(_QUIET) for origin in origins)
+            return bool(origins & _ACTING_ALONE) or any(
+                origin.startswith(_ACTING) and not origin.startswith(_QUIET) for origin in origins
+            )
+        case ast.Call(func=ast.Attribute(value=ast.Name() as logger, attr=method)) if (
+            method in _LOGGING and _is_logger(logger, module)
+        ):
+            return True
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)):
             return method in _CHANGING and name not in scope.bindings and _is_outside(name, module, scope)
         case ast.Call(func=ast.Attribute(value=ast.Attribute(value=ast.Name(id=name)), attr=method)):
             return method in _CHANGING and _is_outside(name, module, scope)
     return False
+
+
+def _is_logger(name: ast.Name, module: Module) -> bool:
+    binding = module.sole_binding(name)
+    value = binding.value if binding is not None else None
+    return isinstance(value, ast.Call) and module.origin(value.func) == "logging.getLogger"
 
 
 def _is_outside(name: str, module: Module, scope: Scope) -> bool:

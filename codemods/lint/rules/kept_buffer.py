@@ -8,8 +8,8 @@ from typing import Final
 
 from codemods.lint.callbacks import Callback
 from codemods.lint.copies import copied
-from codemods.lint.registry import Finding, Subject, rule
-from codemods.lint.views import Memory, Views
+from codemods.lint.registry import Finding, Rewording, Subject, rule
+from codemods.lint.views import Views
 from codemods.names import Module
 
 _ADDING: Final = frozenset({"append", "appendleft", "add", "insert", "extend", "setdefault"})
@@ -21,8 +21,8 @@ _BUILTIN_CONTAINERS: Final = frozenset({"list", "dict", "set"})
 @rule("BCL004")
 def check(subject: Subject) -> Iterator[Finding]:
     for callback in subject.callbacks:
-        if not _hands_out_copies(callback) and isinstance(callback.function, ast.FunctionDef):
-            yield from _of(callback, callback.function)
+        if not _hands_out_copies(callback):
+            yield from _of(callback)
 
 
 def _hands_out_copies(callback: Callback) -> bool:
@@ -30,27 +30,41 @@ def _hands_out_copies(callback: Callback) -> bool:
     return any("retain" in call.options or not call.is_complete for call, _ in callback.calls)
 
 
-def _of(callback: Callback, function: ast.FunctionDef) -> Iterator[Finding]:
-    views = Views(callback)
-    nodes = [node for statement in function.body for node in ast.walk(statement)]
+def _of(callback: Callback) -> Iterator[Finding]:
+    views, body = Views(callback), callback.function.body
+    nodes = [n for each in ([body] if isinstance(body, ast.expr) else body) for n in ast.walk(each)]
     for node in nodes:
         for keeper, value in _kept(node, callback):
             if _is_emptied(keeper, node, nodes):
                 continue
             for part in _parts(value):
                 if (memory := views.of(part)) is not None:
-                    yield _finding(node, part, memory, ast.unparse(keeper), callback)
+                    rewording = copied(part, memory, callback, callback.arrays)
+                    yield _finding(node, memory.name, ast.unparse(keeper), callback, rewording)
+                elif (name := _inputs_together(part, callback)) is not None:
+                    yield _finding(node, name, ast.unparse(keeper), callback)
 
 
-def _finding(node: ast.AST, part: ast.expr, memory: Memory, keeper: str, callback: Callback) -> Finding:
-    name = memory.name
+def _inputs_together(part: ast.expr, callback: Callback) -> str | None:
+    """The name of the `*args` that a part is, which hold the buffers as handed in."""
+    star, module = callback.function.args.vararg, callback.module
+    if not isinstance(part, ast.Name) or star is None or part.id != star.arg or star not in callback.inputs:
+        return None
+    binding = module.sole_binding(part)
+    is_own = binding is not None and binding.node is star and module.scopes[part] is binding.scope
+    return star.arg if is_own and any(a.args for c, _ in callback.calls for a in c.applied) else None
+
+
+def _finding(
+    node: ast.AST, name: str, keeper: str, callback: Callback, rewording: Rewording | None = None
+) -> Finding:
     what = "its memory is read after JAX has freed it" if "jax" in callback.libraries else "that is an error"
     return Finding(
         node,
         f"`{name}`, or a view of it, is kept in `{keeper}` when `{callback.name}` has returned; {what}.",
         f"Keep a copy: `np.asarray({name}).copy()`.",
         callback,
-        rewording=copied(part, memory, callback, callback.arrays),
+        rewording=rewording,
     )
 
 
@@ -63,6 +77,13 @@ def _kept(node: ast.AST, callback: Callback) -> Iterator[tuple[ast.expr, ast.exp
                 is_item = isinstance(target, ast.Subscript)
                 if _outlives(keeper, callback) and (not is_item or _is_container(keeper, callback)):
                     yield keeper, value
+        case ast.AugAssign(target=ast.Name() | ast.Attribute() as keeper, op=ast.Add(), value=value):
+            is_literal = isinstance(value, ast.List | ast.Tuple)
+            if is_literal and _outlives(keeper, callback) and _is_container(keeper, callback):
+                yield keeper, value
+        case ast.Call(func=ast.Name(id="setattr") as function, args=[keeper, ast.Constant(), value]):
+            if not callback.module.bindings(function) and _outlives(keeper, callback):
+                yield keeper, value
         case ast.Call(func=ast.Attribute(value=keeper, attr=method)) if method in _ADDING:
             if _outlives(keeper, callback) and _is_container(keeper, callback):
                 # What extends gives its elements, which are no views if it has one dimension.
@@ -107,7 +128,8 @@ def _is_container(keeper: ast.expr, callback: Callback) -> bool:
     """Whether all that is seen to be bound there is a container, which holds what is put into it."""
     module = callback.module
     if isinstance(keeper, ast.Name):
-        values = [binding.value for binding in module.bindings(keeper)]
+        found = module.bindings(keeper)
+        values = [b.value for b in found if not isinstance(module.parents.get(b.node), ast.AugAssign)]
     else:
         assert isinstance(keeper, ast.Attribute)
         stores = [use for use in module.attributes.get(keeper.attr, ()) if isinstance(use.ctx, ast.Store)]

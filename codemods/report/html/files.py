@@ -120,8 +120,17 @@ def _remark(name: str, remark: Remark) -> str:
     )
     return (
         f"<details {attributes} open><summary><h3>{head}</h3>{place}</summary>"
-        f'<p class="reason">{markup.prose(found.reason)}</p>{way_out}</details>'
+        f'<p class="reason">{markup.prose(found.reason)}</p>{way_out}{_way_there(remark)}</details>'
     )
+
+
+def _way_there(remark: Remark) -> str:
+    """The way from a transform to the call, a line for each step."""
+    steps = [
+        f'<li><span class="place">{markup.text(hop.place)}</span> <code>{markup.text(hop.name)}</code></li>'
+        for hop in remark.hops
+    ]
+    return f'<ol class="hops" aria-label="way to the call">{"".join(steps)}</ol>' if steps else ""
 
 
 # ------------------------------------------------------------------------------- lines

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from codemods.discovery import NOTEBOOK
-from codemods.model import Diagnostic, FileResult, Gradient, Note, SiteResult
+from codemods.model import Diagnostic, FileResult, Gradient, Hop, Note, SiteResult
 from codemods.report.html import colour, lines
 from codemods.report.html.lines import Row
 
@@ -61,6 +61,7 @@ class Remark:
       line, column, end_line: the place in the original file.
       callback: the callback of a call site; None for a note.
       cell: the 1-based number of the notebook's cell that the lines are counted in.
+      hops: for a note, the way on which differentiation reaches the call.
     """
 
     kind: str
@@ -71,12 +72,13 @@ class Remark:
     callback: str | None = None
     gradient: Gradient = Gradient.UNKNOWN
     cell: int | None = None
+    hops: tuple[Hop, ...] = ()
 
     @classmethod
     def of(cls, source: SiteResult | Note) -> Remark:
         if isinstance(source, Note):
             place = source.line, source.column, source.line
-            return cls("note", *place, source.diagnostic, cell=source.cell)
+            return cls("note", *place, source.diagnostic, cell=source.cell, hops=source.hops)
         return cls(
             source.status.value,
             source.line,
