@@ -506,6 +506,13 @@ _FLAGGED: dict[str, dict[str, str]] = {
 
             y = theirs.buffer_callback(cb, S)(x)
         """,
+        "shuffles in place": """
+            def cb(ctx, out, x):
+                generator = np.random.default_rng(0)
+                x = np.asarray(x)
+                generator.shuffle(x)
+                out[...] = x
+        """,
     },
     "BCL006": {
         "takes neither context nor output": """
@@ -1655,6 +1662,13 @@ _NEAR_MISSES: dict[str, dict[str, str]] = {
                 np.asarray(out)[...] = x
 
             y = theirs.buffer_callback(cb, S)(x)
+        """,
+        "shuffles a copy": """
+            def cb(ctx, out, x):
+                generator = np.random.default_rng(0)
+                x = np.array(x)
+                generator.shuffle(x)
+                out[...] = x
         """,
     },
     "BCL006": {

@@ -93,3 +93,18 @@ def _written(node: ast.AST, callback: Callback) -> Iterator[tuple[ast.expr, bool
                 yield from ((each.value, True) for each in keywords if each.arg == "out")
             elif origin is None and isinstance(function, ast.Attribute) and function.attr in _WRITING_METHODS:
                 yield function.value, False
+            elif arguments and _shuffles(function, origin, callback):
+                yield arguments[0], False
+
+
+def _shuffles(function: ast.expr, origin: str | None, callback: Callback) -> bool:
+    """Whether a call shuffles its argument in place: `random.shuffle`, or a generator of NumPy's."""
+    if origin == "random.shuffle":
+        return True
+    match function:
+        case ast.Attribute(value=ast.Name() as name, attr="shuffle"):
+            found = reaching(name, callback.module)
+            value = found[0].value if len(found) == 1 else None
+            makers = ("numpy.random.default_rng", "numpy.random.RandomState", "random.Random")
+            return isinstance(value, ast.Call) and callback.module.origin(value.func) in makers
+    return False
