@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # Of a longer line, the beginning is shown.
 _LONGEST_EXCERPT: Final = 1_000
+# Said of so many call sites, and of nothing that has been done, that a line must be enough.
+_BRIEF: Final = frozenset({"BC302"})
 
 
 def failures(run: Run) -> Iterator[str]:
@@ -32,8 +34,8 @@ def diagnostics(run: Run) -> Iterator[str]:
 def remarks(run: Run) -> Iterator[str]:
     """One entry for each site that has something to say, and each note.
 
-    An entry is `path:line:col: CODE reason way-out`, with the source line below it; a notebook's has
-    `cell N:` behind the path.
+    An entry is `path:line:col: CODE reason way-out`, with the source line below it and the way to a
+    differentiated call, unless its code is a brief one; a notebook's has `cell N:` behind the path.
     """
     for file in run.files:
         found: list[tuple[SiteResult | Note, Diagnostic]] = [(note, note.diagnostic) for note in file.notes]
@@ -41,8 +43,11 @@ def remarks(run: Run) -> Iterator[str]:
         found.sort(key=lambda remark: (remark[0].cell or 0, remark[0].line, remark[0].column))
         source = _source(file) if found else None
         for place, diagnostic in found:
-            entry = _entry(file.path, source, place, f"{diagnostic.code} {diagnostic.message}")
-            yield "\n".join((entry, *map(_step, place.hops if isinstance(place, Note) else ())))
+            is_brief = diagnostic.code in _BRIEF
+            text = f"{diagnostic.code} {diagnostic.message}"
+            entry = _entry(file.path, None if is_brief else source, place, text)
+            hops = place.hops if isinstance(place, Note) and not is_brief else ()
+            yield "\n".join((entry, *map(_step, hops)))
 
 
 def _entry(path: Path, source: SourceFile | None, place: SiteResult | Note, text: str) -> str:

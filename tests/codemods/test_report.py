@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from codemods.model import Diagnostic, FileResult, Gradient, Note, SiteResult, Status
+from codemods.model import Diagnostic, FileResult, Gradient, Hop, Note, SiteResult, Status
 from codemods.report import as_json
 from codemods.report import text as as_text
 from codemods.report.diff import unified_diff
@@ -210,6 +210,16 @@ def test_diagnostics_name_place_code_reason_and_way_out_and_show_the_line():
         "pkg/a.py:3:1: BC201 Its origin is unknown.\n    jax.pure_callback(f, s)",
         "pkg/a.py:4:1: BC103 It uses JAX. Use NumPy.\n    x = jax.pure_callback(g, s)",
     ]
+
+
+def test_only_what_may_be_differentiated_is_said_in_one_line():
+    hops = (Hop(Path("a.py"), 1, "jax.grad(f)"),)
+    found = {}
+    for code in ("BC301", "BC302"):
+        note = Note(1, 1, Diagnostic(code, "Reason.", "Way out."), hops=hops)
+        (found[code],) = as_text.remarks(Run((result("call(x)\n", notes=(note,)),), 1))
+    assert found["BC301"] == "a.py:1:1: BC301 Reason. Way out.\n    call(x)\n      a.py:1: jax.grad(f)"
+    assert found["BC302"] == "a.py:1:1: BC302 Reason. Way out."
 
 
 def test_diagnostics_put_failures_first():
