@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 from codemods.model import LARGEST
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
+_TWO_LINES = re.compile(rb"(?:[^\r\n]*(?:\r\n|\r|\n)?){2}")
 # What Python says of a print or exec statement, of `except E, e:` and of `0777`; and `raise E, "text"`,
 # `a <> b`, `ur""` and a value in backticks, of which it says nothing in particular.
 _PYTHON_2_MESSAGE = re.compile(
@@ -100,7 +101,7 @@ class SourceFile:
             return Notebook.from_bytes(path, data)
         check_size(path, data, LARGEST)
         try:
-            encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+            encoding, _ = tokenize.detect_encoding(io.BytesIO(_first_lines(data)).readline)
         except (SyntaxError, ValueError) as error:
             raise SourceError(path, 1, f"cannot tell the file's encoding: {error}") from None
         has_bom = data.startswith(codecs.BOM_UTF8)
@@ -245,6 +246,13 @@ def check_size(path: Path, data: bytes, largest: int) -> None:
     if len(data) > largest:
         limit = f"the limit is {largest // 1_000_000} MB"
         raise SourceError(path, 0, f"is too large to be analysed; {limit}")
+
+
+def _first_lines(data: bytes) -> bytes:
+    """The lines that may declare the encoding, with the one ending that `tokenize` knows."""
+    found = _TWO_LINES.match(data)
+    assert found is not None
+    return found.group().replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
 def parse(path: Path, text: str) -> ast.Module:

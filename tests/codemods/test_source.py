@@ -66,6 +66,18 @@ def failure(data: bytes) -> SourceError:
             id="a mark and a declaration",
         ),
         pytest.param(b"a = 1\n\n# coding: latin-1\n", "utf-8", None, id="a declaration too far down"),
+        pytest.param(
+            b"#!/usr/bin/python\r# coding: latin-1\ra = '\xe9'\r",
+            "iso-8859-1",
+            "#!/usr/bin/python\r# coding: latin-1\ra = '\u00e9'\r",
+            id="lines that end as those of old Macs do",
+        ),
+        pytest.param(
+            "# one\ra = 'é'\r# coding: latin-1\r".encode(),
+            "utf-8",
+            "# one\ra = 'é'\r# coding: latin-1\r",
+            id="a declaration too far down such lines",
+        ),
     ],
 )
 def test_the_encoding_is_the_one_that_python_would_use(data: bytes, encoding: str, text: str | None):
