@@ -9,10 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Final
 
+from codemods.gradients import flags
 from codemods.gradients.frames import (
     OUTSIDE,
     Arguments,
     Extent,
+    Flags,
     Frame,
     Place,
     function_name,
@@ -249,13 +251,15 @@ class Calls(Modules):
         if not self._is_worth_it(reference, arguments):
             return Value(self.levels_of(arguments))
         bound = self._bind(reference, arguments, at)
-        key: object = (reference, tuple(bound.values()), self.extent)
+        kept = flags.kept(reference.node, reference.frame.source.module, arguments, at)
+        key: object = (reference, tuple(bound.values()), self.extent, kept)
         if key not in self.results:
             if self._contexts[reference.node] >= _CONTEXTS:
                 key, bound = self._in_one_context(reference, bound)
+                kept = flags.NO_FLAGS
             else:
                 self._contexts[reference.node] += 1
-        return self._run(reference, key, bound, at)
+        return self._run(reference, key, bound, at, kept)
 
     def _is_worth_it(self, reference: Function, arguments: Arguments) -> bool:
         """Whether to evaluate a function: one that leads to no call site only for what it stops."""
@@ -277,7 +281,9 @@ class Calls(Modules):
             self._done.discard(key)
         return key, dict(zip(bound, after, strict=True))
 
-    def _run(self, reference: Function, key: object, bound: dict[str, Value], at: Place) -> Value:
+    def _run(
+        self, reference: Function, key: object, bound: dict[str, Value], at: Place, kept: Flags
+    ) -> Value:
         if key in self._done:
             if key not in self._finished:
                 self._asked.add(key)
@@ -291,6 +297,7 @@ class Calls(Modules):
         if key not in self.frames:
             self.frames[key] = Frame(key, reference.node, outer.source, outer)
         frame = self.frames[key]
+        frame.flags = kept
         frame.restart()
         for name, value in bound.items():
             frame.bind(name, value, self.heap)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from codemods.gradients.attributes import Attributes
+from codemods.gradients.flags import outcome
 from codemods.gradients.frames import Arguments, Frame, Place
 from codemods.gradients.values import (
     PLAIN,
@@ -153,7 +154,8 @@ class Expressions(Attributes):
 
     def _of_IfExp(self, node: ast.IfExp, frame: Frame) -> Value:
         self.value(node.test, frame)
-        return self.value(node.body, frame) | self.value(node.orelse, frame)
+        branches = {True: [node.body], False: [node.orelse], None: [node.body, node.orelse]}
+        return join(self.value(each, frame) for each in branches[outcome(node.test, frame)])
 
     def _of_JoinedStr(self, node: ast.JoinedStr, frame: Frame) -> Value:
         self._of_any(node, frame)

@@ -46,6 +46,10 @@ class Extent:
 OUTSIDE: Final = Extent()
 
 
+Flags = frozenset[tuple[str, bool | str | None]]
+"""Parameters with the literals that they surely are."""
+
+
 class Frame:
     """The names of one function for one set of arguments, or of one module.
 
@@ -53,6 +57,7 @@ class Frame:
       values: what each name holds at this point; of a module, what it ever holds.
       captured: what each name holds once a nested function may read it.
       returned: the join of the results so far.
+      flags: the parameters that have their defaults, which are literals.
       nests: whether a nested function has been made by now.
       is_searched: whether someone has looked through all that it captures, and found nothing.
     """
@@ -62,6 +67,7 @@ class Frame:
         self.values: dict[str, Value] = {}
         self.captured: dict[str, Value] = {}
         self.returned = PLAIN
+        self.flags: Flags = frozenset()
         self.nests = False
         self.is_searched = False
         self._read: set[str] = set()

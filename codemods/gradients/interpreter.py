@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from codemods.gradients.expressions import Expressions
+from codemods.gradients.flags import outcome
 from codemods.gradients.frames import Arguments, Frame, Place
 from codemods.gradients.levels import NOT_AT_ALL, Levels, Mode
 from codemods.gradients.modules import Call
@@ -309,7 +310,12 @@ class Interpreter(Expressions):
 
     def _run_If(self, statement: ast.If, frame: Frame) -> bool:
         self.value(statement.test, frame)
-        return self._either((statement.body, statement.orelse), frame)
+        match outcome(statement.test, frame):
+            case None:
+                return self._either((statement.body, statement.orelse), frame)
+            case True:
+                return self.run_block(statement.body, frame)
+        return self.run_block(statement.orelse, frame)
 
     def _run_Match(self, statement: ast.Match, frame: Frame) -> bool:
         subject = self.value(statement.subject, frame)

@@ -981,6 +981,55 @@ ARGUMENTS = (jnp.array([0.8, 3.0, -1.0]),)
 
 # These differentiate as they are: no call gets another derivative.
 PROTECTED = {
+    "a flag that keeps its default": """
+def _host(z):
+    return np.sin(z) * np.asarray(z)
+
+def loss(z, host=False):
+    if host:
+        z = jax.pure_callback(_host, jax.ShapeDtypeStruct(z.shape, z.dtype), z)
+    return jnp.sum(z ** 2)
+
+def gradients():
+    return jax.grad(loss)(ARGUMENTS[0])
+
+ARGUMENTS = (jnp.array([0.3, 1.2, -0.5]),)
+""",
+    "flags of a function that the loss calls": """
+def _host(z):
+    return np.sin(z) * np.asarray(z)
+
+def layer(z, *, backend="jax", table=None):
+    def inner(z):
+        spec = jax.ShapeDtypeStruct(z.shape, z.dtype)
+        return jax.pure_callback(_host, spec, z) if backend == "host" or table is not None else z
+    return inner(z)
+
+def loss(z):
+    return jnp.sum(layer(z) ** 2)
+
+def gradients():
+    return jax.jit(jax.value_and_grad(loss))(ARGUMENTS[0])
+
+ARGUMENTS = (jnp.array([0.3, 1.2, -0.5]),)
+""",
+    "a flag that is off unless it is named": """
+def _host(z):
+    return np.sin(z) * np.asarray(z)
+
+def layer(z, host=False):
+    if not host:
+        return z ** 2
+    return jax.pure_callback(_host, jax.ShapeDtypeStruct(z.shape, z.dtype), z)
+
+def loss(z):
+    return jnp.sum(layer(z))
+
+def gradients():
+    return jax.grad(lambda z: jnp.sum(layer(z)))(ARGUMENTS[0])
+
+ARGUMENTS = (jnp.array([0.3, 1.2, -0.5]),)
+""",
     "custom_vjp": """
 def _host(z):
     return np.sin(z)
