@@ -94,7 +94,9 @@ class _Rewriter:
         self._imports.apply(self._edits, frozenset(rewritten))
         self._add_above()
         if helpers:
-            self._edits.insert(self._imports.end_of_header(), lambda: helpers)
+            offset, behind = self._imports.end_of_header()
+            before = "\n" if behind else ""
+            self._edits.insert(offset, lambda: before + helpers + behind)
         self._imports.drop_unused(
             frozenset(self._gone), lambda name: name in self._kept or is_kept(name), self._edits
         )

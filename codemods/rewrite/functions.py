@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -17,6 +18,7 @@ from codemods.rewrite.dialect import Dialect, Names
 from codemods.rewrite.returns import ReturnRewriter, Spot, Write, Writer
 from codemods.specs import Spec
 
+_CONTINUED: Final = re.compile(r"(?:\\\n|\s)+\Z")  # white space at the end, lines that go on included
 _LINE_LENGTH: Final = 100
 _LONGEST_WRITE: Final = "bufcb.store(out, )"
 
@@ -171,7 +173,12 @@ def hoisted(
     between = between if isinstance(between, cst.BaseParenthesizableWhitespace) else cst.SimpleWhitespace(" ")
     named = start.behind(f"lambda{parsing.code(between)}")
     behind = named.behind(parsing.code(expression.params) + parsing.code(expression.colon))
-    shown = realigned(parsing.code(parameters).strip(), named.column, len(head), (named.old_indent, indent))
+    shown = realigned(
+        _CONTINUED.sub("", parsing.code(parameters)).strip(),
+        named.column,
+        len(head),
+        (named.old_indent, indent),
+    )
     written = Writer(dialect, names, plan.out).write(plan.result, expression.body, behind)
     around = [*parsing.comments_in(between), *parsing.comments_in(expression.colon)]
     lines = [f"{head}{shown}):"]

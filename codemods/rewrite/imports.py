@@ -75,8 +75,11 @@ class Imports:
     def numpy_in_header(self, function: ast.stmt) -> str:
         return self._in_header("numpy", "np", function)
 
-    def end_of_header(self) -> int:
-        """The offset behind the top-level imports that hold JAX's, where definitions may follow."""
+    def end_of_header(self) -> tuple[int, str]:
+        """The offset behind the top-level imports that hold JAX's, where definitions may follow.
+
+        With it what goes between the definitions and a statement that shares the last import's line.
+        """
         anchor = self._anchor()
         if anchor is None:
             raise NoPlace(_NO_HEADER)
@@ -86,7 +89,11 @@ class Imports:
             if not _is_import(statement):
                 break
             last = statement
-        return self._source.line_end(last.end_lineno or last.lineno)
+        line = last.end_lineno or last.lineno
+        behind = body[body.index(last) + 1 :]
+        if behind and behind[0].lineno == line:
+            return self._source.start(behind[0]), "\n\n"
+        return self._source.line_end(line), ""
 
     def lines_in(self, function: ast.AST) -> list[str]:
         """The imports that belong at the top of a function."""
@@ -270,11 +277,10 @@ class Imports:
             self._add_above(later[0] if later else block[0], text, edits)
             return
         last = alike[-1] if alike else block[-1]
-        offset = self._source.line_end(last.end_lineno or last.lineno)
-        line = self._source.text[self._source.end(last) : offset].strip()
-        if line and not line.startswith("#"):
+        if self._shares_line(last):
             self._add_above(last, text, edits)  # what shares the line may need the import
             return
+        offset = self._source.line_end(last.end_lineno or last.lineno)
         newline = self._source.newline
         ends_line = self._source.text[:offset].endswith(("\n", "\r"))
         self._insert(offset, text + newline if ends_line else newline + text, edits)
@@ -288,12 +294,21 @@ class Imports:
             self._add_above(later[0], text, edits)
             return
         newline = self._source.newline
+        if plain and self._shares_line(plain[-1]):
+            self._add_above(plain[-1], text, edits)
+            return
         if plain:
             offset = self._source.line_end(plain[-1].end_lineno or plain[-1].lineno)
             self._insert(offset, text + newline, edits)
             return
         offset = self._source.line_start(first.lineno)
         self._insert(offset, f"{text}{newline}{newline}", edits)
+
+    def _shares_line(self, statement: ast.stmt) -> bool:
+        """Whether more than a comment stands behind a statement on its last line."""
+        end = self._source.line_end(statement.end_lineno or statement.lineno)
+        behind = self._source.text[self._source.end(statement) : end].strip()
+        return bool(behind) and not behind.startswith("#")
 
     def _add_above(self, statement: ast.stmt, text: str, edits: Edits) -> None:
         """Adds a statement right before another one, on its line if something else stands in front."""

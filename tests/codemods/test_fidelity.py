@@ -1537,6 +1537,23 @@ y = bufcb.buffer_callback(
     ),
     pytest.param(
         """\
+y = jax.pure_callback(lambda \\
+    a, b \\
+    : np.sin(a), S, X, X)
+""",
+        """\
+def _sin(ctx, out, a, b):
+    a = np.asarray(a)
+    out[...] = np.sin(a)
+    return
+
+
+y = bufcb.buffer_callback(_sin, S)(X, X)
+""",
+        id="backslashes around the parameters of a lambda go",
+    ),
+    pytest.param(
+        """\
 y = jax.pure_callback((lambda a: np.sin(a)), S, X)
 """,
         """\
@@ -1978,6 +1995,28 @@ def test_mixed_line_endings_stay_on_their_lines(cases):
 
 def matched(matcher: difflib.SequenceMatcher) -> int:
     return sum(block.size for block in matcher.get_matching_blocks())
+
+
+@pytest.mark.parametrize("behind", ["S = jnp.add(\n    X, 1\n)", "S = \\\n    X", "S = X"])
+def test_generated_functions_stand_in_front_of_what_shares_a_line_with_the_imports(behind):
+    head = f"import jax.numpy as jnp, numpy as np\nX = jnp.ones(2)\nimport jax; {behind}\n\n\n"
+    text = f"{head}{HOST}y = jax.pure_callback(_host, S, X)\n"
+    result = migrate(
+        SourceFile.from_bytes(Path("module.py"), text.encode()), Project(()), Options(target="jax")
+    )
+    assert result.error is None and result.changed
+    after = result.after.decode()
+    assert behind in after and after.index("def _store_results(") < after.index(behind)
+
+
+def test_an_import_of_pythons_own_stands_in_front_of_what_shares_a_line_with_others():
+    """Two orders of derivatives take `functools`."""
+    before = Path(__file__).parents[2] / "testdata" / "derivative_that_is_differentiated_again" / "before.py"
+    text = "import collections; N = (\n    2\n)\n" + before.read_text()
+    result = migrate(SourceFile.from_bytes(Path("module.py"), text.encode()), Project(()), Options())
+    assert result.error is None
+    after = result.after.decode()
+    assert after.startswith("import functools\nimport collections; N = (\n    2\n)\nimport bufcb\n")
 
 
 def test_a_byte_order_mark_stays(cases):
