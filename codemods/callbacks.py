@@ -7,7 +7,7 @@ import dataclasses
 import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeGuard
 
 from codemods.advice import to_convert, trees_among
 from codemods.apis import Api
@@ -405,10 +405,9 @@ class Planner:
                 f"`{ast.unparse(report.arithmetic)}` ({where}) is computed by NumPy now:"
                 " the same, but for subnormal numbers, which JAX flushes to zero, and for NumPy's warnings.",
             )
-        if sibling is None and _documents_returns(group.function):
-            return Diagnostic(
-                "BC009", "Its docstring still describes a returned value.", "Say what `out` receives instead."
-            )
+        if sibling is None and _documents_returns(function := group.function):
+            reason = f"The docstring of `{function.name}` still describes a returned value."
+            return Diagnostic("BC009", reason, "Say what `out` receives instead.")
         if sibling is not None and home is not None:
             reason = f"`{sibling.callee}` is imported, so `{sibling.name}`, which calls it, is added here."
             return Diagnostic("BC001", reason)
@@ -452,7 +451,7 @@ def _without_runtime(plan: SitePlan) -> SitePlan:
     )
 
 
-def _documents_returns(function: FunctionNode) -> bool:
+def _documents_returns(function: FunctionNode) -> TypeGuard[ast.FunctionDef]:
     """Whether a docstring has a Returns section, in Google's, NumPy's or Sphinx's style."""
     text = None if isinstance(function, ast.Lambda) else ast.get_docstring(function)
     return (

@@ -13,7 +13,8 @@ from typing import Final
 from codemods.classes import lookup_order
 from codemods.definitions import Library
 from codemods.names import Module
-from codemods.wrappers import Imported, definition_of, own_nodes, returned_function
+from codemods.trees import own_nodes
+from codemods.wrappers import Imported, definition_of, returned_function
 
 # What reads or writes attributes by computed names.
 _BY_NAME: Final = frozenset({"setattr", "delattr", "getattr", "vars", "dir", "type"})
@@ -84,7 +85,7 @@ def _gives_back(decorator: ast.FunctionDef, module: Module) -> bool:
         return False
     if len(module.opened[decorator].bindings[taken[0].arg]) != 1:
         return False
-    returns = [node for node in own_nodes(decorator) if isinstance(node, ast.Return)]
+    returns = [node for node in own_nodes(decorator.body) if isinstance(node, ast.Return)]
     given = [node.value.id for node in returns if isinstance(node.value, ast.Name)]
     return bool(returns) and given == [taken[0].arg] * len(returns)
 

@@ -12,7 +12,7 @@ from codemods.contexts import is_neutral, lets_exceptions_pass
 from codemods.names import FunctionNode, Module
 from codemods.plans import ReturnForm, ReturnPlan
 from codemods.specs import Spec
-from codemods.trees import children
+from codemods.trees import own_nodes
 
 Block = ast.With | ast.Try | ast.TryStar
 _TRIES: Final = (ast.Try, ast.TryStar)
@@ -23,21 +23,12 @@ def own_returns(function: FunctionNode) -> list[ast.Return]:
     """The `return` statements of a function, those of nested functions left out, in source order."""
     if isinstance(function, ast.Lambda):
         return []
-    return [node for node in _own(function.body) if isinstance(node, ast.Return)]
+    return [node for node in own_nodes(function.body) if isinstance(node, ast.Return)]
 
 
 def is_generator(function: FunctionNode) -> bool:
     body = [function.body] if isinstance(function, ast.Lambda) else function.body
-    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in _own(body))
-
-
-def _own(nodes: list[ast.stmt] | list[ast.expr]) -> Iterator[ast.AST]:
-    stack: list[ast.AST] = list(reversed(nodes))
-    while stack:
-        node = stack.pop()
-        yield node
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-            stack.extend(reversed(children(node)))
+    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in own_nodes(body))
 
 
 def plan_returns(

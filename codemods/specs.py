@@ -7,6 +7,7 @@ import dataclasses
 from typing import Final, Literal
 
 from codemods.names import BindingKind, Module
+from codemods.trees import own_nodes
 
 LEAVES: Final = frozenset({"jax.ShapeDtypeStruct", "jax.ShapeDtypeStruct.like", "jax.core.ShapedArray"})
 _ARRAYS = frozenset(
@@ -104,9 +105,19 @@ def _called(node: ast.Call, module: Module, depth: int) -> Spec:
         match binding.value or binding.node:
             case ast.Lambda(body=body):
                 return _leaf_only(structure(body, module, depth + 1))
-            case ast.FunctionDef(body=[ast.Return(value=ast.expr() as value)], decorator_list=[]):
-                return _leaf_only(structure(value, module, depth + 1))
+            case ast.FunctionDef(body=body, decorator_list=[]):
+                return _returned(body, module, depth)
     return UNKNOWN
+
+
+def _returned(body: list[ast.stmt], module: Module, depth: int) -> Spec:
+    """What a function gives that ends in a `return`, as do all other ways out of it, in a leaf each."""
+    nodes = list(own_nodes(body))
+    if not isinstance(body[-1], ast.Return) or any(isinstance(n, ast.Yield | ast.YieldFrom) for n in nodes):
+        return UNKNOWN
+    values = [node.value for node in nodes if isinstance(node, ast.Return)]
+    found = {_leaf_only(structure(v, module, depth + 1)) if v else UNKNOWN for v in values}
+    return found.pop() if len(found) == 1 else UNKNOWN
 
 
 def _leaf_only(found: Spec) -> Spec:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 # Fields that hold text, numbers, or nodes without a position: the kind of an operator or of a context.
@@ -12,6 +13,8 @@ _WITHOUT_NODES: Final = frozenset(
         "rest", "simple", "str", "type_comment", "type_ignores",
     }
 )  # fmt: skip
+
+_NESTED: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 class _Fields(dict[type[ast.AST], tuple[str, ...]]):
@@ -48,3 +51,13 @@ def walk(node: ast.AST) -> list[ast.AST]:
             elif isinstance(value, ast.AST):
                 found.append(value)
     return found
+
+
+def own_nodes(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
+    """A function body's nodes in source order, those of nested functions and classes left out."""
+    stack = list(reversed(body))
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, _NESTED):
+            stack.extend(reversed(children(node)))

@@ -7,13 +7,13 @@ its arguments on once a call, and returns what comes back, looking at neither.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from codemods.contexts import is_neutral
 from codemods.definitions import Definition, Found
 from codemods.names import FunctionNode, Module, parameters
-from codemods.trees import children, walk
+from codemods.trees import own_nodes, walk
 
 Imported = Callable[[frozenset[str]], Found]
 """Takes the dotted names that an imported name may have, and follows them through the project."""
@@ -25,7 +25,6 @@ _TRANSPARENT: Final = frozenset(
 _BINDING: Final = frozenset({"staticmethod", "classmethod"})
 # What a wrapper may read of the function that it wraps.
 _TEXTS: Final = frozenset({"__name__", "__qualname__", "__module__", "__doc__"})
-_NESTED: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def opaque_decorators(
@@ -87,7 +86,7 @@ def returned_function(function: ast.FunctionDef) -> ast.FunctionDef | None:
     match function.body[-1]:
         case ast.Return(value=ast.Name(id=name)):
             inner = [i for i in function.body if isinstance(i, ast.FunctionDef) and i.name == name]
-            returns = [n for n in own_nodes(function) if isinstance(n, ast.Return)]
+            returns = [n for n in own_nodes(function.body) if isinstance(n, ast.Return)]
             return inner[0] if len(inner) == 1 and len(returns) == 1 else None
     return None
 
@@ -97,7 +96,7 @@ def _is_pass_through(decorator: ast.FunctionDef, module: Module, position: int) 
     taken = decorator.args.args + decorator.args.posonlyargs
     if decorator.decorator_list or len(taken) != 1 or len(parameters(decorator.args)) != 1:
         return False
-    wrapped, returns = taken[0], [n for n in own_nodes(decorator) if isinstance(n, ast.Return)]
+    wrapped, returns = taken[0], [n for n in own_nodes(decorator.body) if isinstance(n, ast.Return)]
     uses = module.references(wrapped.arg, module.opened[decorator])
     if len(module.opened[decorator].bindings[wrapped.arg]) != 1 or len(returns) != 1:
         return False
@@ -161,10 +160,10 @@ def _is_straight(call: ast.Call, inner: ast.FunctionDef, module: Module) -> bool
     """
     if any(not _is_transparent(d, module) for d in inner.decorator_list):
         return False
-    returns = [n for n in own_nodes(inner) if isinstance(n, ast.Return)]
+    returns = [n for n in own_nodes(inner.body) if isinstance(n, ast.Return)]
     if len(returns) != 1 or not all(_always_runs(node, inner, module) for node in (call, returns[0])):
         return False
-    if any(isinstance(n, ast.Yield | ast.YieldFrom | ast.Await) for n in own_nodes(inner)):
+    if any(isinstance(n, ast.Yield | ast.YieldFrom | ast.Await) for n in own_nodes(inner.body)):
         return False
     match module.parents[call]:
         case ast.Return():
@@ -202,13 +201,3 @@ def _lets_through(parent: ast.AST, child: ast.AST, module: Module) -> bool:
     if isinstance(parent, ast.With):
         return all(is_neutral(item.context_expr, module) for item in parent.items)
     return isinstance(parent, ast.Return | ast.Assign)
-
-
-def own_nodes(function: ast.FunctionDef) -> Iterable[ast.AST]:
-    """The nodes of a function's body, those of nested functions and classes left out."""
-    waiting: list[ast.AST] = list(function.body)
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if not isinstance(node, _NESTED):
-            waiting.extend(children(node))

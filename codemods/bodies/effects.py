@@ -201,7 +201,9 @@ class Effects:
     def obstruct(self, obstacle: Obstacle) -> None:
         if obstacle.code not in self.accept or not obstacle.names:
             raise Obstructed(obstacle)
-        self.accepted[obstacle.code, obstacle.node] = obstacle
+        known = self.accepted.setdefault((obstacle.code, obstacle.node), obstacle)
+        names = tuple(sorted({*known.names, *obstacle.names}))
+        self.accepted[obstacle.code, obstacle.node] = dataclasses.replace(known, names=names)
 
     def consume_by_numpy(self, value: Value) -> None:
         """NumPy converts the value, element by element where it is a container."""

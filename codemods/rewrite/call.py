@@ -31,7 +31,8 @@ class Place:
       indent: the indentation of its line.
       unit: one step of indentation.
       tail: how many characters follow it on its last line, a comment apart.
-      width: the longest line that it may be on without new line breaks; 0 where there can be none.
+      width: the longest line that it may be on without new line breaks, which is longer for a line that
+        is; 0 where there can be none.
       quote: the quote of new strings.
     """
 
@@ -49,7 +50,8 @@ class Place:
         rest = source.text[end : source.line_end(call.end_lineno or call.lineno)]
         tail = len(rest.partition("#")[0].rstrip())
         quote = '"'
-        width = _WIDTH if _is_whole(module, call, module.statement(call)) else _WIDTH_INSIDE
+        is_whole = _is_whole(module, call, module.statement(call)) and column + end - start + tail <= _WIDTH
+        width = _WIDTH if is_whole else _WIDTH_INSIDE
         if source.is_command(call.lineno):
             width = 0
         if any(isinstance(outer, ast.JoinedStr) for outer in module.ancestors(call)):

@@ -20,9 +20,7 @@ def _jacobi_into(ctx, out, matrix, target, start_vector, relaxation, *, sweeps):
 
 def relaxed(matrix, b, w):
     spec = jax.ShapeDtypeStruct(b.shape, b.dtype)
-    return bufcb.buffer_callback(
-        functools.partial(_jacobi_into, sweeps=40), spec
-    )(matrix, b, 0 * b, w)
+    return bufcb.buffer_callback(functools.partial(_jacobi_into, sweeps=40), spec)(matrix, b, 0 * b, w)
 
 
 def main():

@@ -7,7 +7,7 @@ shapes = set()
 
 
 def _smooth(ctx, out, x):
-    bufcb.store(out, np.convolve(np.asarray(x), [0.25, 0.5, 0.25], mode="same"))
+    out[...] = np.convolve(np.asarray(x), [0.25, 0.5, 0.25], mode="same")
     return
 
 

@@ -82,6 +82,14 @@ def site_of(text: str, folder: Path, *options: str) -> dict[str, str]:
             id="an array and a tuple",
         ),
         pytest.param(
+            "x, y",
+            "solve(y, x)",
+            "a, b",
+            "Convert `x` and `y` with `np.asarray` first",
+            "x, y = np.asarray(x), np.asarray(y)",
+            id="two that are handed on at once",
+        ),
+        pytest.param(
             "x", "solve(x)", "a", "Convert it with `np.asarray(x)` first", "x = np.asarray(x)", id="handed on"
         ),
     ],

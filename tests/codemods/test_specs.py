@@ -139,7 +139,32 @@ def test_names_are_followed_to_their_only_assignment(before: str, expression: st
         pytest.param(
             "def f(x):\n    return Sds(x), Sds(x)", UNKNOWN, id="a tuple, which other leaves may join"
         ),
-        pytest.param("def f(x):\n    y = x\n    return Sds(y)", UNKNOWN, id="more than a return"),
+        pytest.param(
+            "def f(*x):\n    'Like x.'\n    x = list(x)\n    return Sds(x[0].shape)",
+            LEAF,
+            id="more than a return",
+        ),
+        pytest.param(
+            "def f(x):\n    if x:\n        return Sds(x)\n    return Sds(())", LEAF, id="two leaves"
+        ),
+        pytest.param(
+            "def f(x):\n    if x:\n        return None\n    return Sds(x)", UNKNOWN, id="None or a leaf"
+        ),
+        pytest.param(
+            "def f(x):\n    if x:\n        return\n    return Sds(x)", UNKNOWN, id="nothing or a leaf"
+        ),
+        pytest.param(
+            "def f(x):\n    if x:\n        return x\n    return Sds(x)", UNKNOWN, id="anything or a leaf"
+        ),
+        pytest.param("def f(x):\n    if x:\n        return Sds(x)", UNKNOWN, id="an end without return"),
+        pytest.param("def f(x):\n    s = Sds(x)\n    return s", LEAF, id="a leaf by name"),
+        pytest.param(
+            "def f(x):\n    s = Sds(x)\n    s = g(s)\n    return s", UNKNOWN, id="a name bound twice"
+        ),
+        pytest.param("def f(x):\n    yield x\n    return Sds(x)", UNKNOWN, id="a generator"),
+        pytest.param(
+            "def f(x):\n    def g():\n        return x\n    return Sds(g())", LEAF, id="a function in it"
+        ),
         pytest.param("@g\ndef f(x):\n    return Sds(x)", UNKNOWN, id="decorated"),
         pytest.param("async def f(x):\n    return Sds(x)", UNKNOWN, id="a coroutine function"),
         pytest.param("def f(x):\n    return f(x)", UNKNOWN, id="endless recursion"),
@@ -150,7 +175,7 @@ def test_names_are_followed_to_their_only_assignment(before: str, expression: st
         pytest.param("f = functools.partial(Sds, (3,))", UNKNOWN, id="a partial"),
     ],
 )
-def test_functions_of_one_return_are_followed(before: str, wanted: Spec):
+def test_functions_that_return_a_leaf_are_followed(before: str, wanted: Spec):
     assert spec("f(x)", before) == wanted
 
 

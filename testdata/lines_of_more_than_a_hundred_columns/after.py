@@ -1,0 +1,35 @@
+import bufcb
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def _like(*arrays):
+    """What broadcasting the arrays gives."""
+    arrays = [jnp.asarray(array) for array in arrays]
+    return jax.ShapeDtypeStruct(jnp.broadcast_shapes(*(a.shape for a in arrays)), jnp.result_type(*arrays))
+
+
+def _ratio(ctx, out, numerator, denominator):
+    numerator, denominator = np.asarray(numerator), np.asarray(denominator)
+    if np.any(np.asarray(denominator) == 0):
+        raise ZeroDivisionError
+    out[...] = np.true_divide(numerator, denominator)
+    return
+
+
+def ratio(numerator, denominator):
+    return bufcb.buffer_callback(
+        _ratio, _like(numerator, denominator), vmap_method="sequential"
+    )(numerator, denominator)
+
+
+def weighted(function, values, weights):
+    return bufcb.buffer_callback(
+        bufcb.adapt(function, arrays="jax"), jax.ShapeDtypeStruct(values.shape, values.dtype)
+    )(values, weights)
+
+
+def main():
+    x = jnp.arange(4.0)
+    print(ratio(x, jnp.float32(2)), weighted(np.multiply, x, x))
