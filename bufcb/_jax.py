@@ -17,6 +17,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax._src import buffer_callback as _buffer_callback
 from jax._src import callback as _callback
 from jax._src import dispatch as _dispatch
 from jax._src import effects as _effects
@@ -65,6 +66,8 @@ __all__ = [
     "register_lowering",
     "register_transpose",
     "with_avals",
+    "wrap_buffer_callback",
+    "wrap_host_callbacks",
     "x64_enabled",
 ]
 
@@ -339,3 +342,33 @@ def with_avals(
     """Return the context of the same equation with other operands and results."""
     replaced: LoweringRuleContext = ctx.replace(avals_in=operands, avals_out=results)  # type: ignore[no-untyped-call]
     return replaced
+
+
+def wrap_host_callbacks(wrap: Callable[[str, Callable[..., Any]], Callable[..., Any]]) -> None:
+    """Replace what JAX calls on the host for `pure_callback` and `io_callback`.
+
+    `wrap` takes the name of either and a function of the flat arguments, with the keywords `result_avals` and
+    `callback` among others; it returns one of the same kind. However a program imported the API, it ends up
+    here. Replaced by: nothing public.
+    """
+    for api in ("pure_callback", "io_callback"):
+        name = f"{api}_impl"
+        setattr(_callback, name, wrap(api, getattr(_callback, name)))
+
+
+def wrap_buffer_callback(wrap: Callable[..., Callable[..., Any]]) -> None:
+    """Replace each callback of JAX's own `buffer_callback` by `wrap(callback, inputs, outputs)` from now on.
+
+    `inputs` and `outputs` are pairs of shape and dtype. Replaced by: nothing public.
+    """
+    lower = _buffer_callback._buffer_callback_lowering
+
+    def rule(ctx: LoweringRuleContext, *operands: Any, callback: Any, **params: Any) -> Any:
+        inputs, outputs = (
+            [(aval.shape, np.dtype(aval.dtype)) for aval in avals]
+            for avals in (avals_in(ctx), avals_out(ctx))
+        )
+        wrapped = wrap(callback, inputs, outputs)
+        return lower(ctx, *operands, callback=wrapped, **params)
+
+    mlir.register_lowering(_buffer_callback.buffer_callback_p, rule)

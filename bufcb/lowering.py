@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from bufcb import _jax, device_trampoline, trampoline
+from bufcb import _jax, device_trampoline, recording, trampoline
 from bufcb._jax import LoweringRuleContext, ShapedArray
 from bufcb.buffers import HostArray, HostContext, is_sub_byte
 from bufcb.callables import Callback, describe
@@ -37,20 +37,23 @@ def _plan(
     checked: bool,
     **_: Any,
 ) -> trampoline.Plan:
+    inputs = tuple((aval.shape, np.dtype(aval.dtype)) for aval in _jax.avals_in(ctx))
+    outputs = tuple((aval.shape, np.dtype(aval.dtype)) for aval in _jax.avals_out(ctx))
     return trampoline.Plan(
         api=api,
         function=callback.function,
         in_tree=in_tree,
         out_tree=out_tree,
-        in_dtypes=tuple(np.dtype(aval.dtype) for aval in _jax.avals_in(ctx)),
-        out_shapes=tuple(aval.shape for aval in _jax.avals_out(ctx)),
-        out_dtypes=tuple(np.dtype(aval.dtype) for aval in _jax.avals_out(ctx)),
+        in_dtypes=tuple(dtype for _, dtype in inputs),
+        out_shapes=tuple(shape for shape, _ in outputs),
+        out_dtypes=tuple(dtype for _, dtype in outputs),
         aliases=input_output_aliases,
         repeatable=not has_side_effect and not input_output_aliases,
         retain=retain,
         x64=x64,
         checked=checked,
         has_peers=_jax.has_peers(ctx),
+        recorder=recording.recorder(api, callback.function, inputs, outputs),
     )
 
 
@@ -267,3 +270,5 @@ _RULES: dict[str, Callable[..., Sequence[Any]]] = {
 
 _jax.register_lowering(buffer_callback_p, _lower)
 _jax.register_lowering(placed_buffer_callback_p, _lower, requires_devices=True)
+
+recording.install()

@@ -46,6 +46,7 @@ from bufcb.adapted import Adapted
 from bufcb.buffers import is_sub_byte
 from bufcb.callables import argument_names, describe
 from bufcb.primitive import Api
+from bufcb.recording import Recorder, clock
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,6 +68,7 @@ class Plan:
       checked: whether outputs are checked for elements that were not written.
       has_peers: whether other devices take part. If they wait for what this call computes, XLA ends the
         process when it fails, and nobody is told the error, which is why it is logged then.
+      recorder: what records every call; None for nothing.
     """
 
     api: Api
@@ -82,6 +84,7 @@ class Plan:
     x64: bool
     checked: bool
     has_peers: bool = False
+    recorder: Recorder | None = None
 
     @property
     def aliased(self) -> set[int]:
@@ -125,6 +128,14 @@ class _Writer:
             "Fresh": buffers.Fresh,
             "Input": buffers.input_class(plan.x64),
         }
+        if plan.recorder is not None:
+            check_escapes = functools.partial(_check_escapes_recorded, plan, plan.recorder)
+            self.names.update(
+                clock=clock,
+                done=plan.recorder.done,
+                failed=plan.recorder.failed,
+                check_escapes=check_escapes,
+            )
         for i, (shape, dtype) in enumerate(zip(plan.out_shapes, plan.out_dtypes, strict=True)):
             self.names[f"Output{i}"] = buffers.output_class(i, plan.x64, shape, dtype)
         self.inputs = [f"r{i}" for i, _ in enumerate(plan.in_dtypes)]
@@ -153,6 +164,8 @@ class _Writer:
         if self.plan.checked and self.outputs:
             yield from (_indent(line, 2) for line in self.check_written(call))
         yield "    except BaseException as error:"
+        if self.plan.recorder is not None:
+            yield f"        failed({self.recorded_inputs()}, error, started)"
         yield from (_indent(line, 2) for line in self.part())
         yield "        if type(error) is OutputError:"
         yield "            name_output(error)"
@@ -167,6 +180,8 @@ class _Writer:
 
     def open(self) -> Iterator[str]:
         """Make arrays of XLA's buffers, r0 … for inputs and w0 … for outputs."""
+        if self.plan.recorder is not None:
+            yield "started = clock()"
         copy = ".copy()" if self.plan.copies else ""
         for array, raw in zip(self.inputs, self.raw_inputs, strict=True):
             yield f"{array} = {raw}.__array__(){copy}"
@@ -179,6 +194,15 @@ class _Writer:
                 yield f"{array} = {raw}.__array__()"
             if self.plan.checked and i not in self.plan.aliased:
                 yield f"fill_canary({array})"
+        if self.plan.recorder is not None:
+            # What the callback writes into an output takes the place of such an input.
+            yield from (f"g{i} = r{i}.copy()" for i in sorted({i for i, _ in self.plan.aliases}))
+
+    def recorded_inputs(self) -> str:
+        """Return the inputs of a recorded call, as they were when it began, as a tuple."""
+        aliased = {i for i, _ in self.plan.aliases}
+        inputs = (f"g{i}" if i in aliased else array for i, array in enumerate(self.inputs))
+        return f"({''.join(f'{array}, ' for array in inputs)})"
 
     def close(self) -> Iterator[str]:
         """Copy the outputs back, or check that nothing refers to the memory any more."""
@@ -189,7 +213,14 @@ class _Writer:
             # No count is below that of an idle array, so that one comparison of the sums does for all.
             counts = " + ".join(f"getrefcount({array})" for array in arrays)
             yield f"if {counts} > {buffers.IDLE * len(arrays)}:"
-            yield f"    check_escapes(({', '.join(arrays)},))"
+            if self.plan.recorder is not None:  # which cannot look at arrays that have been detached
+                yield "    given = tuple(array.copy() for array in " + self.recorded_inputs() + ")"
+                yield f"    check_escapes(({', '.join(arrays)},), given, started)"
+            else:
+                yield f"    check_escapes(({', '.join(arrays)},))"
+        if self.plan.recorder is not None:
+            outputs = "".join(f"{array}, " for array in self.outputs)
+            yield f"done({self.recorded_inputs()}, ({outputs}), started)"
 
     def part(self) -> Iterator[str]:
         """Let go of XLA's objects: the traceback keeps this frame, and perhaps the callback's."""
@@ -395,6 +426,20 @@ def raise_kept(plan: Plan, kept: Sequence[int]) -> NoReturn:
         f"{', '.join(names[i] for i in kept)}, whose memory XLA reuses now. Keep a copy instead, with "
         '`np.array(x)`, or pass `retain="copy"` to be handed copies.'
     )
+
+
+def _check_escapes_recorded(
+    plan: Plan,
+    recorder: Recorder,
+    arrays: tuple[np.ndarray, ...],
+    given: tuple[np.ndarray, ...],
+    started: float,
+) -> None:
+    try:
+        _check_escapes(plan, arrays)
+    except RuntimeError as error:
+        recorder.failed(given, error, started)
+        raise
 
 
 def _check_written(plan: Plan, arrays: Sequence[np.ndarray], again: Callable[[], None] | None) -> None:
