@@ -1,23 +1,24 @@
 """What `BUFCB_RECORD=FOLDER` asks for: a record of the calls of callbacks, by which two runs are compared.
 
-Calls of this package's callbacks are recorded, and of `jax.pure_callback`, `jax.experimental.io_callback` and
-JAX's own `buffer_callback`, so that a run before a migration is recorded as well as one after it. Each process
-writes a log of its own, in memory that is mapped to a file: what is written stays written, however the
-process ends.
+Calls of this package's callbacks are recorded, and those of `jax.pure_callback`,
+`jax.experimental.io_callback` and JAX's own `buffer_callback`, so that a run before a migration is recorded
+as well as one after it. Each process writes a log of its own, in memory that is mapped to a file: what is
+written stays written, however the process ends.
 
 A log begins with `HEADER`, and goes on with records, each of which is `RECORD`, a length and a kind, and as
-many bytes. A length of 0 ends the log; a kind of 0 fills a gap.
+many bytes. A kind of 0 ends the log, and a "-" fills a gap.
 
-  "s"  a signature: a JSON object that says which callback is called with and for which shapes and dtypes.
+  "s"  A signature: a JSON object that says which callback is called, and with which shapes and dtypes.
        Signatures are numbered from 0.
   "n"  `COUNT`: the number of a signature, and how many calls of it there were so far, recorded or not.
   "c"  `CALL`: the number of a signature, seconds, and the digests of inputs and outputs.
   "a"  The same, and `PLACE`: where the file of the same name with the suffix `ARRAYS` has their bytes.
-  "f"  `FAILED`: a call that raised; the number, seconds, the inputs' digest. The exception's name follows.
+  "f"  `FAILED`: the number of a signature, seconds, the digest of the inputs, and what kind of exception it
+       raised.
 
-The first `ALL_CALLS` calls of a signature are recorded, and from then on one in `SAMPLED`. What a callback is
-called with decides on that, so that two runs record the same calls. `BUFCB_RECORD_LIMIT` is how many bytes all
-processes may write in all.
+The first `ALL_CALLS` calls of a signature are recorded, and from then on one in `SAMPLED`, whose kinds are
+capitals wherever they stand. What a callback is called with decides which, so that two runs agree on them.
+`BUFCB_RECORD_LIMIT` is how many bytes all processes may write in all.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ class Recorder:
                 calls = next(self._count)
                 _NUMBER.pack_into(self._pages, self._count_at, calls)
                 if sampled or calls <= ALL_CALLS:
-                    self._write(seconds, inputs, outputs, sampled or calls <= _ALL_ARRAYS)
+                    self._write(seconds, inputs, outputs, sampled, sampled or calls <= _ALL_ARRAYS)
         except Exception as error:  # noqa: BLE001 - no recording is worth the user's program
             _give_up(error)
 
@@ -131,7 +132,8 @@ class Recorder:
                 _NUMBER.pack_into(self._pages, self._count_at, calls)
                 if sampled or calls <= ALL_CALLS:
                     given = _digest(_bytes(inputs, self._input_masks))
-                    self._add(b"f", FAILED.pack(self._number, seconds, given) + name.encode())
+                    record = FAILED.pack(self._number, seconds, given) + name.encode()
+                    self._add(b"f", record, sampled)
         except Exception as problem:  # noqa: BLE001 - likewise
             _give_up(problem)
 
@@ -163,19 +165,24 @@ class Recorder:
         return checksum % SAMPLED == 0
 
     def _write(
-        self, seconds: float, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], is_kept: bool
+        self,
+        seconds: float,
+        inputs: Sequence[np.ndarray],
+        outputs: Sequence[np.ndarray],
+        sampled: bool,
+        is_kept: bool,
     ) -> None:
         given, written = _bytes(inputs, self._input_masks), _bytes(outputs, self._output_masks)
-        digests = _digest(given), _digest(written)
-        self._add(b"c", CALL.pack(self._number, seconds, *digests), (*given, *written) if is_kept else None)
+        record = CALL.pack(self._number, seconds, _digest(given), _digest(written))
+        self._add(b"c", record, sampled, (*given, *written) if is_kept else None)
 
-    def _add(self, kind: bytes, record: bytes, parts: Sequence[Any] | None = None) -> None:
+    def _add(self, kind: bytes, record: bytes, sampled: bool, parts: Sequence[Any] | None = None) -> None:
         log = self._log
         assert log is not None
         with log.lock:
             if parts is not None and (place := log.keep(parts)) is not None:
                 kind, record = b"a", record + PLACE.pack(place)
-            log.add(kind, record)
+            log.add(kind.upper() if sampled else kind, record)
 
 
 def recorder(
@@ -188,8 +195,8 @@ def recorder(
 def identity(function: Callable[..., Any]) -> dict[str, Any]:
     """Return what tells a callback from others: `name`, and `file` and `line` of one written in Python.
 
-    That of a function under `functools.partial`, `functools.wraps`, `bufcb.adapt` or a bound method, and of an
-    object's `__call__`.
+    The function is the one under `functools.partial`, `functools.wraps`, `bufcb.adapt` or a bound method;
+    that of another object is its `__call__`.
     """
     target = innermost(function)
     with contextlib.suppress(ValueError):  # wrapped by itself
@@ -346,14 +353,14 @@ def _write_all(file: int, data: memoryview) -> None:
         data = data[os.write(file, data) :]
 
 
-# The log of this process; another one may have been inherited by a fork, or the recording has failed.
+# The log of this process, which a fork inherits and leaves alone.
 _current: _Log | None = None
 _has_failed = False
 _opening = threading.Lock()
 
 
 def _open() -> _Log | None:
-    global _current
+    global _current  # noqa: PLW0603 - there is one log a process, and looking for it must cost nothing
     with _opening:
         if _current is None and not _has_failed:
             _current = _Log(_FOLDER, int(_LIMIT))

@@ -29,15 +29,18 @@ from codemods.options import (
     option,
     output_file,
     transform_option,
+    verify_options,
 )
 
 if TYPE_CHECKING:
     from codemods.inputs import Inputs
     from codemods.report.run import Run
+    from codemods.verification import Proof, Settings
 
 Format = Literal["text", "json", "sarif", "github"]
 
 EXIT_WORK_LEFT: Final = 1
+EXIT_DIFFERENT: Final = 1
 EXIT_INTERRUPTED: Final = 130
 
 
@@ -58,8 +61,9 @@ class _Task:
 
 @click.command(
     cls=Command,
-    epilog="Exit status: 0 done; 1 with --check, when a file would change; 2 when something could not be "
-    "processed, while the rest was. Options can be set in [tool.bufcb] of pyproject.toml.",
+    epilog="Exit status: 0 done; 1 with --check, when a file would change, and with --verify, when results "
+    "differ; 2 when something could not be processed, while the rest was, or the command of --verify could "
+    "not be run. Options can be set in [tool.bufcb] of pyproject.toml.",
 )
 @input_options
 @option("--write/--no-write", default=False, group="What to do", help="Apply the changes to the files.")
@@ -88,6 +92,7 @@ class _Task:
     help="Write the changes of all files to FILE as well, for git apply anywhere in the repository.",
 )
 @html_option
+@verify_options
 @migration_options
 @help_options
 @click.pass_context
@@ -102,6 +107,9 @@ def migrate(
     patch: Path | None,
     html: Path | None,
     jobs: int,
+    verify: str | None,
+    verify_limit: int,
+    verify_timeout: int,
     **options: Any,
 ) -> None:
     """Migrate jax.pure_callback to bufcb.buffer_callback.
@@ -115,8 +123,15 @@ def migrate(
     write, check = _mode(ctx, write, check, interactive)
     if interactive:
         _check_terminal(ctx, inputs)
+    if verify is not None:
+        check = _check_verify(ctx, inputs, check, interactive)
     task = _Task(inputs, Options(**options), write, check, interactive, form, patch, html, jobs)
-    ctx.exit(_guarded(lambda: _migrate(task)))
+    if verify is None:
+        ctx.exit(_guarded(lambda: _migrate(task)))
+    from codemods.verification import Settings
+
+    settings = Settings(verify, verify_limit, verify_timeout or None)
+    ctx.exit(_guarded(lambda: _verify(task, settings)))
 
 
 @click.command(
@@ -191,6 +206,17 @@ def _mode(ctx: click.Context, write: bool, check: bool, interactive: bool) -> tu
     return write, check
 
 
+def _check_verify(ctx: click.Context, inputs: Inputs, check: bool, interactive: bool) -> bool:
+    """Settles `--check` beside `--verify`, which outweighs the settings: their exit statuses clash."""
+    if inputs.code is not None:
+        raise click.UsageError("--verify needs files, not code from standard input.", ctx)
+    if interactive:
+        raise click.UsageError("--verify and --interactive exclude each other.", ctx)
+    if check and ctx.get_parameter_source("check") is click.core.ParameterSource.COMMANDLINE:
+        raise click.UsageError("--verify and --check exclude each other.", ctx)
+    return False
+
+
 def _guarded(command: Callable[[], int]) -> int:
     """The exit status of `command`; an interrupt ends it quietly."""
     from codemods.console import OutputError
@@ -237,6 +263,40 @@ def _migrate(task: _Task) -> int:
     if run.failed or not is_complete:
         return EXIT_FAILED
     return EXIT_WORK_LEFT if task.check and run.changed else 0
+
+
+def _verify(task: _Task, settings: Settings) -> int:
+    """Shows the changes, and what a command shows of them; with `--write`, applies what that proves."""
+    from codemods import console, running
+    from codemods.report import proof as report
+
+    _check_outputs(task.patch, task.html)
+    run = _analysed(task.inputs, task.options, task.jobs)
+    is_complete = _save_outputs(task.patch, task.html, run)
+    if task.form != "json":
+        _report(run, task.form, migrated=None)
+    proof, error = _proven(run, settings) if run.changed else (None, "")
+    is_same = proof is not None and proof.is_same
+    if task.write and is_same:
+        run = running.write(run)
+    if task.form == "json":
+        from codemods.report import as_json
+
+        console.write(as_json.to_json(run, {"verification": report.to_object(proof, error)}) + "\n")
+    console.say(*report.to_text(proof, error), *report.of_writing(run, asked=task.write))
+    if run.failed or not is_complete or error:
+        return EXIT_FAILED
+    return 0 if is_same or not run.changed else EXIT_DIFFERENT
+
+
+def _proven(run: Run, settings: Settings) -> tuple[Proof | None, str]:
+    """What the command shows, or why it shows nothing."""
+    from codemods import console, verification
+
+    try:
+        return verification.verify(run, settings, lambda text: console.say(console.one_line(text))), ""
+    except verification.VerificationError as error:
+        return None, str(error)
 
 
 def _check_outputs(patch: Path | None, html: Path | None) -> None:

@@ -8,7 +8,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
-from codemods import apis, gradients, names, nesting, patches, scaffolds, sites
+from codemods import apis, gradients, lineage, names, nesting, patches, scaffolds, sites
 from codemods.apis import Api
 from codemods.callbacks import Planner
 from codemods.definitions import Definitions
@@ -75,7 +75,10 @@ def _migrate(source: SourceFile, project: Project, options: Options, left: Colle
             break
     units = _units(plan)
     results = tuple(
-        _result(source, site, unit, selection, verdicts[site.site])
+        dataclasses.replace(
+            _result(source, site, unit, selection, verdicts[site.site]),
+            definition=lineage.definition(site.site, plan, source, module, planner.resolved),
+        )
         for site, unit in zip(plan.sites, units, strict=True)
     )
     notes = [_mention(source, mention) for mention in mentions]
@@ -88,7 +91,8 @@ def _migrate(source: SourceFile, project: Project, options: Options, left: Colle
     notes += source.unread(options.apis)
     notes = selection.admitted(notes)
     notes.sort(key=lambda note: (note.cell or 0, note.line, note.column))
-    return FileResult(source.path, source.data, after, results, tuple(notes), error)
+    successors = tuple(lineage.successors(plan, source, planner.resolved))
+    return FileResult(source.path, source.data, after, results, tuple(notes), error, successors)
 
 
 def _rewritten(

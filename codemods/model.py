@@ -152,6 +152,36 @@ class Hop:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Place:
+    """Where a function is defined: the line that Python knows it by, that of its first decorator if any.
+
+    Attributes:
+      column: 0-based, in bytes of UTF-8, of a lambda in the file at hand; None for others.
+    """
+
+    path: Path
+    line: int
+    column: int | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Successor:
+    """A function of the migrated file that is called back in the place of an original one.
+
+    It has another name than that: a lambda's `def`, or a sibling, which calls the original.
+
+    Attributes:
+      name: its own name.
+      original: where the other one is defined.
+      original_name: the other one's own name.
+    """
+
+    name: str
+    original: Place
+    original_name: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class SiteResult:
     """The outcome for one call site of the original file.
 
@@ -167,6 +197,7 @@ class SiteResult:
       unit: the index of the file's first call site with the same callback; None where that is out of
         sight. Such sites are decided on together.
       gradient_path: the way on which differentiation reaches the site, or may reach it.
+      definition: the callback's, where it is in sight.
     """
 
     line: int
@@ -181,6 +212,7 @@ class SiteResult:
     unit: int | None = None
     end_column: int | None = None
     gradient_path: tuple[Hop, ...] = ()
+    definition: Place | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -211,6 +243,7 @@ class FileResult:
       sites: every call site, in order of position.
       notes: remarks, in order of position.
       error: why the file could not be processed, with `path:line:` in front; None otherwise.
+      successors: the functions of `after` that are called back in the place of others.
     """
 
     path: Path
@@ -219,6 +252,7 @@ class FileResult:
     sites: tuple[SiteResult, ...] = ()
     notes: tuple[Note, ...] = ()
     error: str | None = None
+    successors: tuple[Successor, ...] = ()
 
     @property
     def changed(self) -> bool:

@@ -492,6 +492,46 @@ def html_option(function: Function) -> Function:
     )(function)
 
 
+def verify_options(function: Function) -> Function:
+    group = "Proof"
+    for decorate in (
+        option(
+            "--verify-timeout",
+            metavar="SECONDS",
+            type=click.IntRange(min=0),
+            default=0,
+            group=group,
+            help="How long each run of the command may take. 0, the default, is for ever.",
+        ),
+        option(
+            "--verify-limit",
+            metavar="MB",
+            type=click.IntRange(min=1),
+            default=256,
+            show_default=True,
+            group=group,
+            help="How much may be recorded in each run of the command.",
+        ),
+        option(
+            "--verify",
+            metavar="COMMAND",
+            callback=_command,
+            settable=False,
+            group=group,
+            help="Run a shell command, such as 'pytest -q', in a copy of the project and in a migrated copy, "
+            "and compare what callbacks give. With --write, changes are applied only if nothing differs.",
+        ),
+    ):
+        function = decorate(function)
+    return function
+
+
+def _command(_ctx: click.Context, _parameter: click.Parameter, command: str | None) -> str | None:
+    if command is not None and not command.strip():
+        raise click.BadParameter("Name a command.")
+    return command
+
+
 def _explain(ctx: click.Context, _parameter: click.Parameter, code: str | None) -> None:
     """Prints what a code means, and ends the run."""
     if code is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from codemods.model import Diagnostic, FileResult, SiteResult
@@ -10,14 +11,15 @@ from codemods.report.run import Run, summary
 JSON_VERSION: Final = 1
 
 
-def to_json(run: Run) -> str:
-    """The run as one JSON object, in ASCII: `{"version": 1, "files": […], "summary": {…}}`."""
+def to_json(run: Run, more: Mapping[str, Any] | None = None) -> str:
+    """The run as one JSON object, in ASCII: `{"version": 1, "files": […], "summary": {…}}`, and `more`."""
     import json
 
     document = {
         "version": JSON_VERSION,
         "files": [_file_object(file) for file in run.files],
         "summary": summary(run),
+        **(more or {}),
     }
     return json.dumps(document, indent=2)
 

@@ -1,0 +1,204 @@
+"""What a verification shows, as a table for people and as JSON."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from codemods import console
+from codemods.report import text
+from codemods.report.run import Run
+from codemods.verification import Proof
+from codemods.verification.arrays import shown
+from codemods.verification.comparison import Row, Times, Verdict
+from codemods.verification.names import Key
+from codemods.verification.processes import Ended
+
+_HEADINGS: Final = ("callback", "calls", "difference", "result", "time a call", "speed-up")
+_LINES_OF_OUTPUT: Final = 15
+_NAMED: Final = 5
+
+
+def to_text(proof: Proof | None, error: str) -> Iterator[str]:
+    """The table, what differs in detail, and what it all means; or why there is none."""
+    if error:
+        yield from map(console.one_line, f"error: --verify: {error}".splitlines())
+    elif proof is None:
+        yield "Nothing would change, so that there is nothing to verify."
+    else:
+        yield from _to_text(proof)
+
+
+def of_writing(run: Run, *, asked: bool) -> Iterator[str]:
+    """What was written."""
+    if asked and run.changed:
+        yield from text.changes(run) if run.written else ["Nothing was written."]
+
+
+def _to_text(proof: Proof) -> Iterator[str]:
+    if proof.rows:
+        yield from _table([_HEADINGS, *map(_cells, proof.rows)])
+    for row in proof.rows:
+        if row.verdict is not Verdict.SAME:
+            yield from _details(row)
+    if proof.not_called:
+        yield _not_called(proof.not_called)
+    if proof.is_full:
+        yield "The recordings have reached --verify-limit, so that not all calls were compared."
+    if proof.before.status != proof.after.status:
+        yield from _output(proof.after)
+    yield _conclusion(proof)
+
+
+def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        yield console.one_line("  ".join(map(str.ljust, row, widths)).rstrip())
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    return (
+        _called(row.key, row.name),
+        _change(str(row.before), str(row.after)),
+        _difference(row),
+        "; ".join(row.changes) or "same type",
+        _change(*map(_duration, row.times)),
+        _speed(row),
+    )
+
+
+def _called(key: Key, name: str) -> str:
+    """A callback as it is found: its file and line, and its name without what is around it."""
+    own = name.rpartition("<locals>.")[2]
+    path = key.path.rpartition("site-packages" + os.sep)[2]
+    return f"{path}:{key.line} {own}" if path else own
+
+
+def _change(before: str, after: str) -> str:
+    return before if before == after else f"{before} → {after}"
+
+
+def _difference(row: Row) -> str:
+    if row.verdict is Verdict.SAME:
+        return "none"
+    if row.verdict is Verdict.OTHER_CALLS or (row.verdict is Verdict.VARIES and row.difference == 0):
+        return "other calls" if row.verdict is Verdict.OTHER_CALLS else "varies"
+    if row.difference is None:
+        return "yes"
+    return "in bits" if row.difference == 0 else f"{row.difference:.3g}"
+
+
+def _duration(times: Times | None) -> str:
+    if times is None:
+        return "-"
+    for unit, scale in (("s", 1.0), ("ms", 1e-3)):
+        if times.median >= scale:
+            return f"{times.median / scale:.3g} {unit}"
+    return f"{times.median / 1e-6:.3g} µs"
+
+
+def _speed(row: Row) -> str:
+    if not row.has_enough_times:
+        return "n too small"
+    return f"{row.ratio:.2g} ×" if row.ratio is not None and row.is_clear else "not clear"
+
+
+def _details(row: Row) -> Iterator[str]:
+    renamed = f", {row.new_name} now" if row.new_name else ""
+    yield console.one_line(f"{_called(row.key, row.name)}{renamed}:")
+    for example in row.examples:
+        yield console.one_line(f"    called with {shown(example.arguments)}: {example.text}")
+    if row.verdict is Verdict.VARIES:
+        yield "    Two runs of the original differ there as well, so that this says nothing of the migration."
+
+
+def _not_called(keys: Sequence[Key]) -> str:
+    names = ", ".join(_called(key, key.name) for key in keys[:_NAMED])
+    more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
+    return console.one_line(f"Not called by the command, so not verified: {names}{more}.")
+
+
+def _output(ended: Ended) -> Iterator[str]:
+    lines = ended.output.splitlines()[-_LINES_OF_OUTPUT:]
+    if lines:
+        yield "After the migration, the command printed at its end:"
+        yield from (console.one_line(f"    {line}") for line in lines)
+
+
+def _conclusion(proof: Proof) -> str:
+    rows = proof.rows
+    calls, count = sum(row.after for row in rows), len(rows)
+    status = _statuses(proof)
+    if proof.is_same:
+        callbacks = "1 callback gives" if count == 1 else f"{count} callbacks give"
+        return f"Verified: {callbacks} the same, bit for bit, in {calls} calls; {status}."
+    bad = [row for row in rows if row.verdict in (Verdict.DIFFERENT, Verdict.OTHER_CALLS)]
+    if bad:
+        names = ", ".join(_called(row.key, row.name) for row in bad[:_NAMED])
+        more = f" and {len(bad) - _NAMED} more" if len(bad) > _NAMED else ""
+        return console.one_line(f"Different: {names}{more}; {status}.")
+    if proof.before.status != proof.after.status:
+        return f"Different: {status}."
+    return f"Not shown to be the same: the command gives other results each time that it is run; {status}."
+
+
+def _statuses(proof: Proof) -> str:
+    before, after = proof.before.status, proof.after.status
+    if before == after:
+        return f"the command's exit status is {before}, before and after"
+    text = f"the command's exit status is {before} before and {after} after"
+    if proof.again is not None and proof.again.status != before:
+        text += f", but {proof.again.status} when the original is run again"
+    return text
+
+
+def to_object(proof: Proof | None, error: str) -> dict[str, Any] | None:
+    """The proof for a JSON document, or why there is none; None where there is nothing to prove."""
+    if error:
+        return {"error": error}
+    if proof is None:
+        return None
+    return {
+        "error": None,
+        "command": proof.command,
+        "same": proof.is_same,
+        "complete": not proof.is_full,
+        "before": _ended_object(proof.before),
+        "after": _ended_object(proof.after),
+        "again": _ended_object(proof.again) if proof.again else None,
+        "callbacks": [_row_object(row) for row in proof.rows],
+        "not_called": [_key_object(key) for key in proof.not_called],
+    }
+
+
+def _ended_object(ended: Ended) -> dict[str, Any]:
+    return {"exit_status": ended.status, "seconds": round(ended.seconds, 3)}
+
+
+def _key_object(key: Key) -> dict[str, Any]:
+    return {"path": key.path or None, "line": key.line or None, "name": key.name}
+
+
+def _row_object(row: Row) -> dict[str, Any]:
+    before, after = row.times
+    # JSON has no number that is none.
+    is_number = row.difference is not None and not math.isnan(row.difference)
+    return {
+        **_key_object(row.key),
+        "name": row.name,
+        "new_name": row.new_name,
+        "status": row.verdict.value,
+        "calls": {"before": row.before, "after": row.after, "compared": row.compared},
+        "difference": row.difference if is_number and math.isfinite(row.difference or 0) else None,
+        "changes": list(row.changes),
+        "seconds": {
+            "before": before.median if before else None,
+            "after": after.median if after else None,
+            "ratio": row.ratio if row.is_clear else None,
+        },
+        "examples": [
+            {"arguments": shown(example.arguments), "text": example.text} for example in row.examples
+        ],
+    }

@@ -1,0 +1,268 @@
+"""Proves a migration by a command of the user's: what callbacks give before it, and what they give after."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from codemods import discovery
+from codemods.model import FileResult, Place, Status
+from codemods.report.run import Run
+from codemods.verification import processes, recordings, trees
+from codemods.verification.comparison import Row, Verdict, compare, without_varying
+from codemods.verification.errors import VerificationError
+from codemods.verification.names import Key, Names, key_of
+from codemods.verification.processes import Ended
+from codemods.verification.recordings import Recording
+from codemods.verification.trees import Tree
+
+__all__ = ["Proof", "Settings", "VerificationError", "verify"]
+
+_MEGABYTE: Final = 1_000_000
+Say = Callable[[str], None]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Settings:
+    """What the user asks for.
+
+    Attributes:
+      command: as for `sh -c`.
+      limit: how many megabytes a recording may have.
+      timeout: how many seconds each run may take; None for any number.
+    """
+
+    command: str
+    limit: int = 256
+    timeout: float | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Proof:
+    """What the runs of a command show.
+
+    Attributes:
+      before, after: how the command ended, on the original and on the migrated copy.
+      again: how it ended on the original once more; None where that was not needed.
+      rows: one for each callback.
+      not_called: migrated callbacks that the command does not call.
+      is_full: whether there was no room for all calls.
+    """
+
+    command: str
+    before: Ended
+    after: Ended
+    again: Ended | None
+    rows: tuple[Row, ...]
+    not_called: tuple[Key, ...]
+    is_full: bool
+
+    @property
+    def is_same(self) -> bool:
+        """Whether both runs ended alike, with the same results of all callbacks."""
+        return self.before.status == self.after.status and all(
+            row.verdict is Verdict.SAME for row in self.rows
+        )
+
+
+def verify(run: Run, settings: Settings, say: Say, tick: Callable[[], None] = lambda: None) -> Proof:
+    """Runs a command on a copy of the project as it is and on a migrated one, and compares.
+
+    `say` is told what takes time; `tick` is called now and then.
+
+    Raises:
+      VerificationError: the command could not be run, or what it called back could not be recorded.
+    """
+    import tempfile
+
+    folder = os.path.realpath(os.curdir)
+    root = _root(folder)
+    changed = [file for file in run.files if file.changed]
+    scratch = os.path.realpath(tempfile.mkdtemp(prefix="bufcb-verify-"))
+    try:
+        with processes.interruptible():
+            runner = _Runner(settings, root, folder, scratch, changed, tick)
+            return _proof(run, runner, say)
+    finally:
+        trees.remove(scratch)
+
+
+def _root(folder: str) -> str:
+    """The project of the current folder, which is what is copied."""
+    root = os.path.realpath(discovery.project_of(folder) or folder)
+    if os.path.dirname(root) == root or root == os.path.realpath(os.path.expanduser("~")):
+        raise VerificationError(f"the current folder belongs to no project, and all of {root} is too much")
+    return root
+
+
+def _proof(run: Run, runner: _Runner, say: Say) -> Proof:
+    shown = runner.settings.command
+    say(f"Running `{shown}` on a copy of {runner.root} …")
+    before, one = runner.run("before", migrated=False)
+    if before.status in processes.NOT_RUN:
+        raise VerificationError(_with_output(f"`{shown}` cannot be run", before))
+    say(f"Running it on a migrated copy … (the first took {before.seconds:.1f} s)")
+    after, other = runner.run("after", migrated=True)
+    if not one.total and not other.total and before.status == after.status:
+        raise VerificationError(_with_output(f"`{shown}` calls no callback", before))
+    rows = compare(one, other)
+    again = None
+    if before.status != after.status or any(row.verdict is not Verdict.SAME for row in rows):
+        say("Running it on a copy of the original once more, to see whether that gives the same twice …")
+        again, repeated = runner.run("again", migrated=False)
+        rows = without_varying(rows, one, repeated)
+    missed = tuple(_not_called(run.files, runner.relative, one, other))
+    return Proof(shown, before, after, again, rows, missed, one.is_full or other.is_full)
+
+
+def _with_output(text: str, ended: Ended) -> str:
+    text += f" (exit status {ended.status})" if ended.status else ""
+    return f"{text}; it printed:\n{ended.output}" if ended.output.strip() else text
+
+
+def _not_called(
+    files: tuple[FileResult, ...], relative: Callable[[str], str], before: Recording, after: Recording
+) -> Iterator[Key]:
+    """The callbacks of migrated calls that neither run called, as far as their definition is in sight."""
+    called = {(key.path, key.line) for key in (*before.callbacks, *after.callbacks)}
+    seen: set[Key] = set()
+    for file in files:
+        for site in file.sites:
+            place = site.definition
+            if place is None or site.status not in (Status.REWRITTEN, Status.ADAPTED):
+                continue
+            key = Key(relative(str(place.path)), place.line, site.callback)
+            if not _is_notebook(place) and (key.path, key.line) not in called and key not in seen:
+                seen.add(key)
+                yield key
+
+
+def _is_notebook(place: Place) -> bool:
+    return place.path.suffix == discovery.NOTEBOOK
+
+
+class _Runner:
+    """Runs the command on copies of the project, each of which is where the one before it was."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        root: str,
+        folder: str,
+        scratch: str,
+        changed: list[FileResult],
+        tick: Callable[[], None],
+    ) -> None:
+        self.settings, self.root = settings, root
+        self._scratch, self._changed, self._tick = scratch, changed, tick
+        self._copy = os.path.join(scratch, "tree", os.path.basename(root))
+        self._folder = os.path.join(self._copy, os.path.relpath(folder, root))
+        self._names = Names(changed, self.relative)
+        self._tree = Tree.of(root, scratch)
+        os.mkdir(os.path.dirname(self._copy))
+        self._add_hooks()
+
+    def relative(self, path: str) -> str:
+        """The path of a file, relative to the project.
+
+        Raises:
+          VerificationError: it is not in the project.
+        """
+        real = os.path.realpath(path)
+        if not real.startswith(os.path.join(self.root, "")):
+            raise VerificationError(
+                f"{path} is not in {self.root}, which is what is copied to run the command in; run this "
+                "in the project that the command belongs to"
+            )
+        return os.path.relpath(real, self.root)
+
+    def run(self, name: str, *, migrated: bool) -> tuple[Ended, Recording]:
+        """Runs the command on a new copy, and reads what was recorded.
+
+        Raises:
+          VerificationError: it took too long, or it did not run the code of the copy.
+        """
+        self._tree.copy(self._copy, self._scratch)
+        if migrated:
+            for file in self._changed:
+                copied = os.path.join(self._copy, self.relative(str(file.path)))
+                trees.write(copied, file.before, file.after, file.path)
+        folder = Path(self._scratch, name)
+        folder.mkdir()
+        log = Path(self._scratch, f"{name}.log")
+        ended = processes.run(
+            self.settings.command,
+            self._folder,
+            self._environment(folder),
+            log,
+            self.settings.timeout,
+            self._tick,
+        )
+        recording = self._read(folder, self._names.original if migrated else lambda key: key)
+        trees.remove(self._copy)
+        self._check(ended, recording)
+        return ended, recording
+
+    def _read(self, folder: Path, original: Callable[[Key], Key]) -> Recording:
+        def key(signature: Mapping[str, object]) -> Key:
+            return original(key_of(signature, self._copy))
+
+        return recordings.read(folder, key)
+
+    def _check(self, ended: Ended, recording: Recording) -> None:
+        command = self.settings.command
+        if ended.status is None:
+            limit = f"{self.settings.timeout:g} s"
+            raise VerificationError(_with_output(f"`{command}` takes more than {limit}", ended))
+        if recording.faults:
+            raise VerificationError(f"`{command}` could not be recorded: {'; '.join(recording.faults)}")
+        strays = [key for key in recording.callbacks if key.path.startswith(os.path.join(self.root, ""))]
+        if strays and not any(self._is_linked(key.path) for key in strays):
+            raise VerificationError(
+                f"`{command}` runs {strays[0].path} and not its copy; name files by paths that are relative "
+                "to the current folder"
+            )
+
+    def _is_linked(self, path: str) -> bool:
+        folders = (os.path.join(self.root, folder, "") for folder in self._tree.linked)
+        return any(path.startswith(folder) for folder in folders)
+
+    def _add_hooks(self) -> None:
+        """Puts what is to be imported first in a folder: this very `bufcb`, and the module that starts it."""
+        from importlib.util import find_spec
+
+        hooks = os.path.join(self._scratch, "hooks")
+        os.mkdir(hooks)
+        package = find_spec("bufcb")
+        if package is None or package.origin is None:
+            raise VerificationError("bufcb is not installed beside bufcb-migrate")
+        ignore = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(os.path.dirname(package.origin), os.path.join(hooks, "bufcb"), ignore=ignore)
+        startup = os.path.join(os.path.dirname(__file__), "startup.py")
+        shutil.copyfile(startup, os.path.join(hooks, "sitecustomize.py"))
+        settings = {"source": self.root, "target": self._copy, "left": self._tree.linked}
+        with open(os.path.join(hooks, "settings.json"), "w", encoding="utf-8") as file:
+            json.dump(settings, file)
+
+    def _environment(self, folder: Path) -> dict[str, str]:
+        from codemods.verification.startup import Redirection
+
+        redirected = Redirection(self.root, self._copy, self._tree.linked)
+        paths = os.environ.get("PYTHONPATH")
+        hooks = os.path.join(self._scratch, "hooks")
+        environment = {
+            # So that the order of sets, on which results may depend, is the same in all runs.
+            "PYTHONHASHSEED": "0",
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([hooks, *([redirected.paths(paths)] if paths else [])]),
+            "BUFCB_RECORD": str(folder),
+            "BUFCB_RECORD_LIMIT": str(self.settings.limit * _MEGABYTE),
+        }
+        if "PWD" in environment:
+            environment["PWD"] = self._folder
+        return environment

@@ -1,0 +1,259 @@
+"""Compares what callbacks gave in two runs.
+
+Calls are matched by callback and arguments, whatever their order and number: XLA may call a pure callback
+twice where once would do. What counts is that a callback gave the same results for the same arguments, and
+that it was called with the same ones.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import statistics
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from codemods.verification import arrays
+from codemods.verification.names import Key
+from codemods.verification.recordings import Arguments, Avals, Calls, Kept, Recording, Result
+
+# Fewer times than this say nothing about how long a call takes.
+_ENOUGH_TIMES: Final = 10
+_EXAMPLES: Final = 3
+
+
+class Verdict(enum.StrEnum):
+    """What two runs show of a callback."""
+
+    SAME = "same"
+    DIFFERENT = "different"  # other results for the same arguments
+    OTHER_CALLS = "other calls"  # called with other arguments
+    VARIES = "varies"  # not even two runs of the original agree
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Example:
+    """A call that shows a difference.
+
+    Attributes:
+      arguments: the dtypes and shapes of what the callback was called with.
+      text: what was different.
+    """
+
+    arguments: Avals
+    text: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Times:
+    """The median seconds of a call, and the number of calls that it is taken from."""
+
+    median: float
+    count: int
+    quartiles: tuple[float, float]
+
+    @classmethod
+    def of(cls, seconds: list[float]) -> Times | None:
+        if not seconds:
+            return None
+        low, _, high = statistics.quantiles(seconds, n=4) if len(seconds) > 1 else seconds * 3
+        return cls(statistics.median(seconds), len(seconds), (low, high))
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Row:
+    """What two runs show of one callback.
+
+    Attributes:
+      name: its qualified name before the migration; the one of the run after it where there is no other.
+      new_name: what it is called after it, if that is something else.
+      before, after: how many calls there were.
+      compared: how many different arguments both runs called it with.
+      difference: the largest difference between numbers of the results; None where no arrays were kept.
+      examples: some calls that differ.
+      changes: how shapes and dtypes of results, or of arguments, changed.
+      times: those before and after; None where nothing was called.
+    """
+
+    key: Key
+    name: str
+    new_name: str | None
+    verdict: Verdict
+    before: int
+    after: int
+    compared: int
+    difference: float | None
+    examples: tuple[Example, ...]
+    changes: tuple[str, ...]
+    times: tuple[Times | None, Times | None]
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times as long a call took before; None where too few calls tell."""
+        before, after = self.times
+        if before is None or after is None or not self.has_enough_times:
+            return None
+        return before.median / after.median if after.median else None
+
+    @property
+    def has_enough_times(self) -> bool:
+        return all(times is not None and times.count >= _ENOUGH_TIMES for times in self.times)
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether most calls of the one run took longer than most of the other."""
+        before, after = self.times
+        if before is None or after is None or not self.has_enough_times:
+            return False
+        return before.quartiles[0] > after.quartiles[1] or after.quartiles[0] > before.quartiles[1]
+
+
+def compare(before: Recording, after: Recording) -> tuple[Row, ...]:
+    """A row for each callback of either run; those that differ come first."""
+    keys = sorted(before.callbacks.keys() | after.callbacks.keys())
+    rows = [_row(key, before, after) for key in keys]
+    order = list(Verdict)[::-1]
+    return tuple(sorted(rows, key=lambda row: -min(order.index(row.verdict), 2)))
+
+
+def without_varying(rows: Iterable[Row], before: Recording, again: Recording) -> tuple[Row, ...]:
+    """The rows, with those that differ between two runs of the original as well marked as such."""
+    varying = {row.key for row in compare(before, again) if row.verdict is not Verdict.SAME}
+    return tuple(
+        dataclasses.replace(row, verdict=Verdict.VARIES)
+        if row.verdict is not Verdict.SAME and row.key in varying
+        else row
+        for row in rows
+    )
+
+
+def _row(key: Key, before: Recording, after: Recording) -> Row:
+    one, other = before.callbacks.get(key, Calls()), after.callbacks.get(key, Calls())
+    both = [arguments for arguments in one.results if arguments in other.results]
+    differing = [arguments for arguments in both if not _agree(arguments, one, other)]
+    alone = [*_alone(one, other, after), *_alone(other, one, before)]
+    examples, difference = _examples(differing, one, other)
+    if differing:
+        verdict = Verdict.DIFFERENT
+    else:
+        verdict = Verdict.OTHER_CALLS if alone else Verdict.SAME
+        examples = [
+            *_examples_alone(one, other, after, "before"),
+            *_examples_alone(other, one, before, "after"),
+        ]
+    return Row(
+        key,
+        one.name or other.name,
+        other.name if one.name and other.name and one.name != other.name else None,
+        verdict,
+        one.total,
+        other.total,
+        len(both),
+        difference,
+        tuple(examples[:_EXAMPLES]),
+        tuple(dict.fromkeys([*_result_changes(differing, one, other), *_argument_changes(one, other)])),
+        (Times.of(one.seconds), Times.of(other.seconds)),
+    )
+
+
+def _agree(arguments: Arguments, one: Calls, other: Calls) -> bool:
+    """Whether a callback gave the same; one with side effects must have been called as often as well."""
+    left, right = one.results[arguments], other.results[arguments]
+    if "io_callback" in one.apis and one.is_complete and other.is_complete:
+        return left == right
+    return left.keys() == right.keys()
+
+
+def _alone(one: Calls, other: Calls, others: Recording) -> Iterator[Arguments]:
+    """What one run called a callback with and the other did not, unless that just was not recorded."""
+    is_known = other.is_complete and not (others.is_full and not other.total)
+    for arguments in one.results:
+        if arguments not in other.results and (is_known or (arguments in one.sampled and not others.is_full)):
+            yield arguments
+
+
+# Examples.
+
+
+def _examples(differing: list[Arguments], one: Calls, other: Calls) -> tuple[list[Example], float | None]:
+    """Calls with the same arguments and other results, and the largest difference among all of them."""
+    examples: list[Example] = []
+    largest: float | None = None if differing else 0.0
+    budget = arrays.Budget()
+    for arguments in differing:
+        for left, right in _pairs(arguments, one, other):
+            found = _difference(arguments, left, right, one.kept, other.kept, budget)
+            if found is None:
+                text = _outcomes(left, right)
+            else:
+                text = found.text
+                largest = found.size if largest is None else arrays.larger(largest, found.size)
+            examples.append(Example(arguments.avals, text))
+    return examples, largest
+
+
+def _pairs(arguments: Arguments, one: Calls, other: Calls) -> Iterator[tuple[Result | None, Result | None]]:
+    """The results of either run that the other one has not, as they came."""
+    left, right = one.results[arguments], other.results[arguments]
+    mine = [result for result in left if result not in right] or list(left)[:1]
+    theirs = [result for result in right if result not in left] or list(right)[:1]
+    if left.keys() == right.keys():  # called another number of times
+        yield None, None
+        return
+    for index in range(max(len(mine), len(theirs))):
+        yield mine[min(index, len(mine) - 1)], theirs[min(index, len(theirs) - 1)]
+
+
+def _difference(
+    arguments: Arguments,
+    left: Result | None,
+    right: Result | None,
+    kept_left: Mapping[tuple[Arguments, Result], Kept],
+    kept_right: Mapping[tuple[Arguments, Result], Kept],
+    budget: arrays.Budget,
+) -> arrays.Difference | None:
+    """How far two results are apart; None where that is not known, or is no matter of numbers."""
+    if left is None or right is None or left.raised or right.raised or left.avals != right.avals:
+        return None
+    places = kept_left.get((arguments, left)), kept_right.get((arguments, right))
+    if places[0] is None or places[1] is None:
+        return None
+    (_, before), (_, after) = places[0].read(arguments, left), places[1].read(arguments, right)
+    return arrays.difference(left.avals, before, after, budget)
+
+
+def _outcomes(left: Result | None, right: Result | None) -> str:
+    if left is None or right is None:
+        return "it was called another number of times"
+    if left.raised or right.raised:
+        return f"{_ended(left)} before, {_ended(right)} after"
+    if left.avals != right.avals:
+        return f"gave {arrays.shown(left.avals)} before, {arrays.shown(right.avals)} after"
+    return "gave another result, which was not kept"
+
+
+def _ended(result: Result) -> str:
+    return f"raised {result.raised}" if result.raised else "returned"
+
+
+def _examples_alone(one: Calls, other: Calls, others: Recording, when: str) -> list[Example]:
+    found = list(_alone(one, other, others))
+    many = f"{len(found)} different arguments" if len(found) > 1 else "arguments"
+    return [Example(found[0].avals, f"was called with {many} only {when}")] if found else []
+
+
+# Shapes and dtypes.
+
+
+def _result_changes(differing: list[Arguments], one: Calls, other: Calls) -> Iterator[str]:
+    for arguments in differing:
+        for left, right in _pairs(arguments, one, other):
+            if left and right and not left.raised and not right.raised and left.avals != right.avals:
+                yield f"{arrays.shown(left.avals)} → {arrays.shown(right.avals)}"
+
+
+def _argument_changes(one: Calls, other: Calls) -> Iterator[str]:
+    """Shapes and dtypes of arguments, where a callback was called with none of the other run's."""
+    left, right = ({arguments.avals for arguments in calls.results} for calls in (one, other))
+    if left and right and left.isdisjoint(right):
+        yield f"called with {arrays.shown(min(left))} → {arrays.shown(min(right))}"

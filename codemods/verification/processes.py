@@ -1,0 +1,131 @@
+"""Runs a shell command in a group of processes of its own, all of which end with it."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+_SECONDS_BETWEEN: Final = 0.1
+_SECONDS_TO_END: Final = 3.0
+# What a shell says of a command that it does not find, or cannot run.
+NOT_RUN: Final = frozenset({126, 127})
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended.
+
+    Attributes:
+      status: the exit status, negative for the signal that ended the shell; None where it took too long.
+      seconds: how long it ran.
+      output: the end of what it printed.
+    """
+
+    status: int | None
+    seconds: float
+    output: str
+
+
+def run(
+    command: str,
+    folder: str,
+    environment: Mapping[str, str],
+    log: Path,
+    timeout: float | None,
+    tick: Callable[[], None] = lambda: None,
+) -> Ended:
+    """Runs a command as `sh -c` does, with what it prints in the file `log`, and waits for it.
+
+    Now and then `tick` is called. Whatever ends the wait, an exception included, ends the command as well.
+    """
+    options: dict[str, Any] = {"start_new_session": True} if os.name == "posix" else {}
+    begun = time.monotonic()
+    with open(log, "wb") as output:
+        process = subprocess.Popen(
+            command,
+            shell=True,
+            cwd=folder,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            **options,
+        )
+        try:
+            status = _wait(process, begun, timeout, tick)
+        finally:
+            _end(process)
+    return Ended(status, time.monotonic() - begun, _tail(log))
+
+
+def _wait(
+    process: subprocess.Popen[bytes], begun: float, timeout: float | None, tick: Callable[[], None]
+) -> int | None:
+    while True:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(_SECONDS_BETWEEN)
+        tick()
+        if timeout is not None and time.monotonic() - begun > timeout:
+            return None
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Ends what is left of the group: first politely."""
+    if not hasattr(os, "killpg"):
+        process.kill()
+        process.wait()
+        return
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+        except (ProcessLookupError, PermissionError):  # none is left; the latter on macOS, of ended ones
+            break
+        if _has_ended(process, time.monotonic() + _SECONDS_TO_END):
+            break
+    process.wait()
+
+
+def _has_ended(process: subprocess.Popen[bytes], until: float) -> bool:
+    while time.monotonic() < until:
+        process.poll()
+        try:
+            os.killpg(process.pid, 0)
+        except (ProcessLookupError, PermissionError):
+            return True
+        time.sleep(_SECONDS_BETWEEN / 10)
+    return False
+
+
+def _tail(log: Path, size: int = 4_000) -> str:
+    with open(log, "rb") as file:
+        file.seek(0, os.SEEK_END)
+        file.seek(max(file.tell() - size, 0))
+        return file.read().decode(errors="replace")
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Has the signals that end a process raise `KeyboardInterrupt`, so that it cleans up behind itself."""
+    import threading
+
+    if threading.current_thread() is not threading.main_thread():  # where no signal arrives
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.signal(number, stop) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
