@@ -121,10 +121,10 @@ def migrate(
     --ignore asks).
     """
     write, check = _mode(ctx, write, check, interactive)
-    if interactive:
-        _check_terminal(ctx, inputs)
     if verify is not None:
         check = _check_verify(ctx, inputs, check, interactive)
+    if interactive:
+        _check_terminal(ctx, inputs)
     task = _Task(inputs, Options(**options), write, check, interactive, form, patch, html, jobs)
     if verify is None:
         ctx.exit(_guarded(lambda: _migrate(task)))

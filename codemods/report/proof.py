@@ -11,12 +11,11 @@ from codemods import console
 from codemods.report import text
 from codemods.report.run import Run
 from codemods.verification import Proof
-from codemods.verification.arrays import shown
 from codemods.verification.comparison import Row, Times, Verdict
 from codemods.verification.names import Key
 from codemods.verification.processes import Ended
 
-_HEADINGS: Final = ("callback", "calls", "difference", "result", "time a call", "speed-up")
+_HEADINGS: Final = ("callback", "calls", "difference", "shape or dtype", "time a call", "as fast")
 _LINES_OF_OUTPUT: Final = 15
 _NAMED: Final = 5
 
@@ -63,7 +62,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         _called(row.key, row.name),
         _change(str(row.before), str(row.after)),
         _difference(row),
-        "; ".join(row.changes) or "same type",
+        "; ".join(row.changes) or "same",
         _change(*map(_duration, row.times)),
         _speed(row),
     )
@@ -102,14 +101,14 @@ def _duration(times: Times | None) -> str:
 def _speed(row: Row) -> str:
     if not row.has_enough_times:
         return "n too small"
-    return f"{row.ratio:.2g} ×" if row.ratio is not None and row.is_clear else "not clear"
+    return f"{row.ratio:.2g} times" if row.ratio is not None and row.is_clear else "not clear"
 
 
 def _details(row: Row) -> Iterator[str]:
     renamed = f", {row.new_name} now" if row.new_name else ""
     yield console.one_line(f"{_called(row.key, row.name)}{renamed}:")
     for example in row.examples:
-        yield console.one_line(f"    called with {shown(example.arguments)}: {example.text}")
+        yield console.one_line(f"    {example}")
     if row.verdict is Verdict.VARIES:
         yield "    Two runs of the original differ there as well, so that this says nothing of the migration."
 
@@ -133,7 +132,8 @@ def _conclusion(proof: Proof) -> str:
     status = _statuses(proof)
     if proof.is_same:
         callbacks = "1 callback gives" if count == 1 else f"{count} callbacks give"
-        return f"Verified: {callbacks} the same, bit for bit, in {calls} calls; {status}."
+        times = "1 call" if calls == 1 else f"{calls} calls"
+        return f"Verified: {callbacks} the same, bit for bit, in {times}; {status}."
     bad = [row for row in rows if row.verdict in (Verdict.DIFFERENT, Verdict.OTHER_CALLS)]
     if bad:
         names = ", ".join(_called(row.key, row.name) for row in bad[:_NAMED])
@@ -198,7 +198,5 @@ def _row_object(row: Row) -> dict[str, Any]:
             "after": after.median if after else None,
             "ratio": row.ratio if row.is_clear else None,
         },
-        "examples": [
-            {"arguments": shown(example.arguments), "text": example.text} for example in row.examples
-        ],
+        "examples": list(row.examples),
     }

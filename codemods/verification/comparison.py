@@ -10,12 +10,13 @@ from __future__ import annotations
 import dataclasses
 import enum
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from codemods.verification import arrays
 from codemods.verification.names import Key
-from codemods.verification.recordings import Arguments, Avals, Calls, Kept, Recording, Result
+from codemods.verification.recordings import Arguments, Calls, Kept, Recording, Result
 
 # Fewer times than this say nothing about how long a call takes.
 _ENOUGH_TIMES: Final = 10
@@ -31,17 +32,8 @@ class Verdict(enum.StrEnum):
     VARIES = "varies"  # not even two runs of the original agree
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Example:
-    """A call that shows a difference.
-
-    Attributes:
-      arguments: the dtypes and shapes of what the callback was called with.
-      text: what was different.
-    """
-
-    arguments: Avals
-    text: str
+# Other results come first: they may be why callbacks behind them were called with other arguments.
+_ORDER: Final = (Verdict.DIFFERENT, Verdict.OTHER_CALLS, Verdict.VARIES, Verdict.SAME)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -70,7 +62,7 @@ class Row:
       before, after: how many calls there were.
       compared: how many different arguments both runs called it with.
       difference: the largest difference between numbers of the results; None where no arrays were kept.
-      examples: some calls that differ.
+      examples: some calls that differ, in words.
       changes: how shapes and dtypes of results, or of arguments, changed.
       times: those before and after; None where nothing was called.
     """
@@ -83,7 +75,7 @@ class Row:
     after: int
     compared: int
     difference: float | None
-    examples: tuple[Example, ...]
+    examples: tuple[str, ...]
     changes: tuple[str, ...]
     times: tuple[Times | None, Times | None]
 
@@ -112,8 +104,7 @@ def compare(before: Recording, after: Recording) -> tuple[Row, ...]:
     """A row for each callback of either run; those that differ come first."""
     keys = sorted(before.callbacks.keys() | after.callbacks.keys())
     rows = [_row(key, before, after) for key in keys]
-    order = list(Verdict)[::-1]
-    return tuple(sorted(rows, key=lambda row: -min(order.index(row.verdict), 2)))
+    return tuple(sorted(rows, key=lambda row: _ORDER.index(row.verdict)))
 
 
 def without_varying(rows: Iterable[Row], before: Recording, again: Recording) -> tuple[Row, ...]:
@@ -150,7 +141,7 @@ def _row(key: Key, before: Recording, after: Recording) -> Row:
         other.total,
         len(both),
         difference,
-        tuple(examples[:_EXAMPLES]),
+        tuple(dict.fromkeys(examples))[:_EXAMPLES],
         tuple(dict.fromkeys([*_result_changes(differing, one, other), *_argument_changes(one, other)])),
         (Times.of(one.seconds), Times.of(other.seconds)),
     )
@@ -175,9 +166,9 @@ def _alone(one: Calls, other: Calls, others: Recording) -> Iterator[Arguments]:
 # Examples.
 
 
-def _examples(differing: list[Arguments], one: Calls, other: Calls) -> tuple[list[Example], float | None]:
+def _examples(differing: list[Arguments], one: Calls, other: Calls) -> tuple[list[str], float | None]:
     """Calls with the same arguments and other results, and the largest difference among all of them."""
-    examples: list[Example] = []
+    examples: list[str] = []
     largest: float | None = None if differing else 0.0
     budget = arrays.Budget()
     for arguments in differing:
@@ -188,7 +179,7 @@ def _examples(differing: list[Arguments], one: Calls, other: Calls) -> tuple[lis
             else:
                 text = found.text
                 largest = found.size if largest is None else arrays.larger(largest, found.size)
-            examples.append(Example(arguments.avals, text))
+            examples.append(f"called with {arrays.shown(arguments.avals)}: {text}")
     return examples, largest
 
 
@@ -236,10 +227,10 @@ def _ended(result: Result) -> str:
     return f"raised {result.raised}" if result.raised else "returned"
 
 
-def _examples_alone(one: Calls, other: Calls, others: Recording, when: str) -> list[Example]:
-    found = list(_alone(one, other, others))
-    many = f"{len(found)} different arguments" if len(found) > 1 else "arguments"
-    return [Example(found[0].avals, f"was called with {many} only {when}")] if found else []
+def _examples_alone(one: Calls, other: Calls, others: Recording, when: str) -> Iterator[str]:
+    """What a callback was called with in one run alone, by shapes and dtypes."""
+    for avals, count in Counter(arguments.avals for arguments in _alone(one, other, others)).items():
+        yield f"called with {arrays.shown(avals)} {when} alone: {count} of all different arguments"
 
 
 # Shapes and dtypes.
