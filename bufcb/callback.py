@@ -184,15 +184,20 @@ def _shown(value: Any) -> str:
 
 
 def _check_options(callback: Callable[..., Any], vmap_method: str | None, retain: str) -> None:
+    check_vmap_method(callback, vmap_method)
+    if retain not in ("raise", "copy"):
+        raise ValueError(
+            f"retain must be 'raise' or 'copy', but got: {retain!r}\nCallback {describe(callback)}"
+        )
+
+
+def check_vmap_method(callback: Callable[..., Any], vmap_method: str | None) -> None:
+    """Raise `ValueError` for a method that does not exist."""
     if vmap_method not in VMAP_METHODS:
         # JAX's own text, slip included: programs look for it.
         raise ValueError(
             f"vmap_method must be on of the allowed methods {VMAP_METHODS}, but got: {vmap_method}\n"
             f"Callback {describe(callback)}"
-        )
-    if retain not in ("raise", "copy"):
-        raise ValueError(
-            f"retain must be 'raise' or 'copy', but got: {retain!r}\nCallback {describe(callback)}"
         )
 
 

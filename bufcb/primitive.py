@@ -14,8 +14,8 @@ from bufcb._jax import ShapedArray
 from bufcb.callables import Callback, describe
 
 _IN_TURN = ["sequential", "sequential_unrolled"]
-_AT_ONCE = ["expand_dims", "broadcast_all", "legacy_vectorized"]
-VMAP_METHODS = [*_IN_TURN, *_AT_ONCE, None]
+AT_ONCE = ["expand_dims", "broadcast_all", "legacy_vectorized"]
+VMAP_METHODS = [*_IN_TURN, *AT_ONCE, None]
 
 Api = Literal["buffer_callback", "pure_callback"]
 """The function that a user called: errors and logs have the words of its namesake in JAX."""
@@ -85,7 +85,7 @@ def _batch(
     if vmap_method in _IN_TURN:
         unroll = vmap_method == "sequential_unrolled"
         results = _batch_in_turn(args, dims, result_avals, params, unroll)
-    elif vmap_method in _AT_ONCE:
+    elif vmap_method in AT_ONCE:
         # An aliased operand shares its memory with a result, which has the batch axis: it needs the axis in
         # full.
         aliased = {operand for operand, _ in input_output_aliases}

@@ -35,6 +35,7 @@ import sys
 import threading
 import time
 import types
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 from zlib import crc32
@@ -90,15 +91,8 @@ class Recorder:
     Nothing that it does raises: a recording that fails ends, and says so in its folder.
     """
 
-    def __init__(
-        self, api: str, function: Callable[..., Any], inputs: Sequence[Aval], outputs: Sequence[Aval]
-    ) -> None:
-        self._signature = {
-            "api": api,
-            **identity(function),
-            "inputs": [[dtype.name, list(shape)] for shape, dtype in inputs],
-            "outputs": [[dtype.name, list(shape)] for shape, dtype in outputs],
-        }
+    def __init__(self, signature: str, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> None:
+        self._signature = signature
         self._input_masks = [_mask(dtype) for _, dtype in inputs]
         self._output_masks = [_mask(dtype) for _, dtype in outputs]
         self._log: _Log | None = None
@@ -146,7 +140,7 @@ class Recorder:
             if self._log is log:
                 return True
             number = log.signatures
-            if not log.add(b"s", json.dumps(self._signature).encode()):
+            if not log.add(b"s", self._signature.encode()):
                 return False
             log.signatures += 1
             if not log.add(b"n", COUNT.pack(number, 0)):
@@ -189,7 +183,24 @@ def recorder(
     api: str, function: Callable[..., Any], inputs: Sequence[Aval], outputs: Sequence[Aval]
 ) -> Recorder | None:
     """Return what records the calls of `function`; None where no recording is asked for."""
-    return Recorder(api, function, inputs, outputs) if is_on() else None
+    return _recorder(api, function, inputs, outputs) if is_on() else None
+
+
+def _recorder(
+    api: str, function: Callable[..., Any], inputs: Sequence[Aval], outputs: Sequence[Aval]
+) -> Recorder:
+    signature = {
+        "api": api,
+        **identity(function),
+        "inputs": [[dtype.name, list(shape)] for shape, dtype in inputs],
+        "outputs": [[dtype.name, list(shape)] for shape, dtype in outputs],
+    }
+    text = json.dumps(signature)
+    # One for all programs that are compiled with it, so that their calls are counted together.
+    return _by_signature.setdefault(text, Recorder(text, inputs, outputs))
+
+
+_by_signature: Final[dict[str, Recorder]] = {}
 
 
 def identity(function: Callable[..., Any]) -> dict[str, Any]:
@@ -404,7 +415,8 @@ def install() -> None:
         _jax.wrap_buffer_callback(_recorded_buffers)
 
 
-_recorders: dict[Any, Recorder] = {}
+# By callback, which the values must not keep alive.
+_recorders: Final[weakref.WeakKeyDictionary[Any, dict[Any, Recorder]]] = weakref.WeakKeyDictionary()
 
 
 def _recorded(api: str, call: Callable[..., Any]) -> Callable[..., Any]:
@@ -412,12 +424,12 @@ def _recorded(api: str, call: Callable[..., Any]) -> Callable[..., Any]:
 
     def recorded(*args: Any, result_avals: Any, callback: Any, **params: Any) -> Any:
         inputs = list(map(np.asarray, args))
-        key = (api, callback, tuple((array.shape, array.dtype) for array in inputs), tuple(result_avals))
-        found = _recorders.get(key)
+        avals = tuple((array.shape, array.dtype) for array in inputs)
+        outputs = tuple((aval.shape, np.dtype(aval.dtype)) for aval in result_avals)
+        known = _recorders.setdefault(callback, {})
+        found = known.get((api, avals, outputs))
         if found is None:
-            outputs = [(aval.shape, np.dtype(aval.dtype)) for aval in result_avals]
-            avals = [(array.shape, array.dtype) for array in inputs]
-            found = _recorders[key] = Recorder(api, callback.callback_func, avals, outputs)
+            found = known[api, avals, outputs] = _recorder(api, callback.callback_func, avals, outputs)
         started = clock()
         try:
             results = call(*args, result_avals=result_avals, callback=callback, **params)
@@ -446,7 +458,7 @@ def _recorded_buffers(
     callback: Callable[..., Any], inputs: Sequence[Aval], outputs: Sequence[Aval]
 ) -> Callable[..., Any]:
     """Return a callback of JAX's own `buffer_callback`, recorded."""
-    found = Recorder("jax.buffer_callback", callback, inputs, outputs)
+    found = _recorder("jax.buffer_callback", callback, inputs, outputs)
 
     def recorded(ctx: Any, out: Any, /, *args: Any, **kwargs: Any) -> Any:
         started = clock()

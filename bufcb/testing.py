@@ -1,20 +1,23 @@
-"""Buffer callbacks tested without a device: `dry_run`, and `assert_same_results` for migrated ones."""
+"""Buffer callbacks tested without a device.
+
+`dry_run` runs one with every check there is, `check_callback` looks for what goes wrong in some calls alone,
+and `assert_same_results` compares one with the function that it was made of.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-from jax.tree_util import keystr, tree_flatten, tree_flatten_with_path, tree_unflatten
+from jax.tree_util import keystr, tree_flatten, tree_flatten_with_path
 
-from bufcb import trampoline
 from bufcb.adapted import Adapted
-from bufcb.buffers import HostArray, HostContext
-from bufcb.callables import argument_names, describe
-from bufcb.callback import Bound, Declaration, adapt
+from bufcb.callables import describe
+from bufcb.callback import adapt, check_vmap_method
+from bufcb.dry_runs import difference, differing, run
+from bufcb.properties import Checks
 
-__all__ = ["assert_same_results", "dry_run"]
+__all__ = ["assert_same_results", "check_callback", "dry_run"]
 
 
 def dry_run(
@@ -53,55 +56,7 @@ def dry_run(
       ValueError: if the callback returned a value.
       TypeError, ValueError: if the call is one that `buffer_callback` refuses.
     """
-    declared = Declaration.of(callback, result_shape_dtypes, input_output_aliases)
-    bound = declared.bind(args, kwargs)
-    inputs = [
-        HostArray.input_of(np.asarray(arg).astype(aval.dtype))
-        for arg, aval in zip(bound.flat_args, bound.in_avals, strict=True)
-    ]
-    sources = {output: inputs[i] for i, output in declared.aliases}
-    outputs = [
-        HostArray.copy_of(sources[i]) if i in sources else HostArray.empty(aval.shape, np.dtype(aval.dtype))
-        for i, aval in enumerate(declared.result_avals)
-    ]
-    before = [array.tobytes() for array in inputs]
-    trampoline.build(_plan(declared, bound))(HostContext(), *inputs, *outputs)
-    _check_unchanged(callback, args, kwargs, before, inputs)
-    return tree_unflatten(declared.out_tree, [output.view(np.ndarray) for output in outputs])
-
-
-def _plan(declared: Declaration, bound: Bound) -> trampoline.Plan:
-    return trampoline.Plan(
-        api="buffer_callback",
-        function=declared.callback.function,
-        in_tree=bound.in_tree,
-        out_tree=declared.out_tree,
-        in_dtypes=tuple(np.dtype(aval.dtype) for aval in bound.in_avals),
-        out_shapes=tuple(aval.shape for aval in declared.result_avals),
-        out_dtypes=tuple(np.dtype(aval.dtype) for aval in declared.result_avals),
-        aliases=declared.aliases,
-        repeatable=not declared.aliases,
-        retain="raise",
-        x64=bound.x64,
-        checked=True,
-    )
-
-
-def _check_unchanged(
-    callback: Callable[..., Any],
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
-    before: Sequence[bytes],
-    inputs: Sequence[np.ndarray],
-) -> None:
-    changed = [i for i, array in enumerate(inputs) if array.tobytes() != before[i]]
-    if changed:
-        names = argument_names(callback, args, kwargs)
-        raise RuntimeError(
-            f"buffer_callback: callback {describe(callback)} changed its "
-            f"{', '.join(names[i] for i in changed)}, which belongs to the caller. "
-            "Write into a copy, `np.array(x)`, or into an output."
-        )
+    return run(callback, result_shape_dtypes, args, kwargs, input_output_aliases)
 
 
 def assert_same_results(
@@ -109,9 +64,15 @@ def assert_same_results(
     migrated: Callable[..., None],
     result_shape_dtypes: Any,
     *args: Any,
+    rtol: float = 0.0,
+    atol: float = 0.0,
     **kwargs: Any,
 ) -> None:
     """Check that a migrated callback writes, bit for bit, what the original returns.
+
+    Example:
+      >>> spec = jax.ShapeDtypeStruct((2,), np.float32)
+      >>> bufcb.testing.assert_same_results(np.negative, add_one, spec, np.ones(2, np.float32), atol=3)
 
     Args:
       original: a callback of `jax.pure_callback`, called with `jax.Array`s; its results follow the rules
@@ -119,6 +80,8 @@ def assert_same_results(
       migrated: a buffer callback, called as `dry_run` does.
       result_shape_dtypes: the specification that both are called with.
       *args: arrays, scalars and pytrees of them.
+      rtol: how far floats may differ, as a part of what is expected. 0 for it and `atol` asks for every bit.
+      atol: how far they may differ beside that.
       **kwargs: likewise, by keyword.
 
     Raises:
@@ -130,15 +93,61 @@ def assert_same_results(
     expected = dry_run(original, result_shape_dtypes, *args, **kwargs)
     actual = dry_run(migrated, result_shape_dtypes, *args, **kwargs)
     for (path, left), right in zip(tree_flatten_with_path(expected)[0], tree_flatten(actual)[0], strict=True):
-        if left.tobytes() != right.tobytes():
+        if (mask := differing(left, right, rtol, atol)).any():
             raise AssertionError(
                 f"{describe(migrated)} and {describe(original)} differ in `out{keystr(path)}`, "
-                f"{_difference(left, right)}"
+                f"{difference(left, right, mask)}"
             )
 
 
-def _difference(left: np.ndarray, right: np.ndarray) -> str:
-    bits = [array.reshape(-1).view(np.uint8).reshape(array.size, array.itemsize) for array in (left, right)]
-    flat = int((bits[0] != bits[1]).any(axis=1).argmax())
-    index = tuple(int(i) for i in np.unravel_index(flat, left.shape))
-    return f"first at index {index}: {left[index]} is expected, {right[index]} was written"
+def check_callback(
+    callback: Callable[..., None],
+    result_shape_dtypes: Any,
+    *args: Any,
+    vmap_method: str | None = None,
+    input_output_aliases: Mapping[int, int] | None = None,
+    any_order: bool = True,
+    rtol: float = 1e-5,
+    atol: float = 1e-6,
+    **kwargs: Any,
+) -> None:
+    """Check a buffer callback in calls of every kind that JAX may make of this one.
+
+    Each call is a `dry_run`: results have the shapes and dtypes of the specification and are written in full,
+    arguments are not written to, and nothing is kept. Beside that,
+
+    - the same arguments give the same results, bit for bit, whatever was called in between;
+    - they do so in any order in memory;
+    - a batch, of the shapes that `jax.vmap` makes by `vmap_method`, gives what its elements give one by one:
+      with all arguments batched, and with each of them alone.
+
+    Example:
+      >>> def add_one(ctx, out, x):
+      ...     out[...] = np.asarray(x) + 1
+      >>> spec = jax.ShapeDtypeStruct((3,), np.float32)
+      >>> bufcb.testing.check_callback(add_one, spec, np.zeros(3, np.float32), vmap_method="expand_dims")
+
+    Args:
+      callback: the buffer callback, whose results depend on its arguments alone.
+      result_shape_dtypes: a pytree whose leaves have a shape and a dtype.
+      *args: arrays, scalars and pytrees of them. Other calls are made up from them: floats are halved.
+      vmap_method: as for `buffer_callback`. None, and the methods that call once for each element, make no
+        batches.
+      input_output_aliases: as for `buffer_callback`.
+      any_order: whether arguments may be column-major, which XLA's are not.
+      rtol: how far the floats of a batch may differ from those of its elements, as a part of the latter.
+      atol: how far they may differ beside that.
+      **kwargs: likewise, by keyword.
+
+    Raises:
+      AssertionError: if results differ; says between which calls, and where first.
+      Exception: whatever the callback, or a check of `dry_run`, raises, with a note on the call.
+      ValueError: for a `vmap_method` that does not exist.
+    """
+    check_vmap_method(callback, vmap_method)
+    checks = Checks(callback, result_shape_dtypes, args, kwargs, input_output_aliases)
+    checks.repeated()
+    if any_order:
+        checks.in_column_major_order()
+    if vmap_method is not None:
+        checks.batched(vmap_method, rtol, atol)

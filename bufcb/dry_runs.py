@@ -1,0 +1,105 @@
+"""Calls of buffer callbacks in host memory, outside JAX, and the comparison of their results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import jax.numpy as jnp
+import numpy as np
+from jax.tree_util import tree_unflatten
+
+from bufcb import trampoline
+from bufcb.buffers import HostArray, HostContext
+from bufcb.callables import argument_names, describe
+from bufcb.callback import Bound, Declaration
+
+Order = Literal["C", "F"]
+"""An order in memory: row-major, as XLA's, or column-major."""
+
+
+def run(
+    callback: Callable[..., None],
+    result_shape_dtypes: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    aliases: Mapping[int, int] | None,
+    order: Order = "C",
+) -> Any:
+    """Do what `bufcb.testing.dry_run` does, with inputs in the given order in memory."""
+    declared = Declaration.of(callback, result_shape_dtypes, aliases)
+    bound = declared.bind(args, kwargs)
+    inputs = [
+        _input_of(np.asarray(arg).astype(aval.dtype), order)
+        for arg, aval in zip(bound.flat_args, bound.in_avals, strict=True)
+    ]
+    sources = {output: inputs[i] for i, output in declared.aliases}
+    outputs = [
+        HostArray.copy_of(sources[i]) if i in sources else HostArray.empty(aval.shape, np.dtype(aval.dtype))
+        for i, aval in enumerate(declared.result_avals)
+    ]
+    before = [array.tobytes() for array in inputs]
+    trampoline.build(_plan(declared, bound))(HostContext(), *inputs, *outputs)
+    _check_unchanged(callback, args, kwargs, before, inputs)
+    return tree_unflatten(declared.out_tree, [output.view(np.ndarray) for output in outputs])
+
+
+def _input_of(value: np.ndarray, order: Order) -> HostArray:
+    if order == "C":
+        return HostArray.input_of(value)
+    array = np.ndarray.__new__(HostArray, value.shape, value.dtype, order=order)
+    array[...] = value
+    array.setflags(write=False)
+    return array
+
+
+def _plan(declared: Declaration, bound: Bound) -> trampoline.Plan:
+    return trampoline.Plan(
+        api="buffer_callback",
+        function=declared.callback.function,
+        in_tree=bound.in_tree,
+        out_tree=declared.out_tree,
+        in_dtypes=tuple(np.dtype(aval.dtype) for aval in bound.in_avals),
+        out_shapes=tuple(aval.shape for aval in declared.result_avals),
+        out_dtypes=tuple(np.dtype(aval.dtype) for aval in declared.result_avals),
+        aliases=declared.aliases,
+        repeatable=not declared.aliases,
+        retain="raise",
+        x64=bound.x64,
+        checked=True,
+    )
+
+
+def _check_unchanged(
+    callback: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    before: Sequence[bytes],
+    inputs: Sequence[np.ndarray],
+) -> None:
+    changed = [i for i, array in enumerate(inputs) if array.tobytes() != before[i]]
+    if changed:
+        names = argument_names(callback, args, kwargs)
+        raise RuntimeError(
+            f"buffer_callback: callback {describe(callback)} changed its "
+            f"{', '.join(names[i] for i in changed)}, which belongs to the caller. "
+            "Write into a copy, `np.array(x)`, or into an output."
+        )
+
+
+def differing(left: np.ndarray, right: np.ndarray, rtol: float, atol: float) -> np.ndarray:
+    """Return the flat mask of elements that differ by more than the tolerance, or in any bit without one."""
+    bits = [array.reshape(-1).view(np.uint8).reshape(array.size, array.itemsize) for array in (left, right)]
+    mask: np.ndarray = (bits[0] != bits[1]).any(axis=1)
+    if (rtol or atol) and jnp.issubdtype(left.dtype, jnp.inexact):
+        kind = np.complex128 if left.dtype.kind == "c" else np.float64
+        one, other = left.astype(kind).reshape(-1), right.astype(kind).reshape(-1)
+        mask &= ~np.isclose(other, one, rtol=rtol, atol=atol, equal_nan=True)
+    return mask
+
+
+def difference(left: np.ndarray, right: np.ndarray, mask: np.ndarray) -> str:
+    """Return where two arrays differ first, by a mask of elements, in words."""
+    flat = int(mask.argmax())
+    index = tuple(int(i) for i in np.unravel_index(flat, left.shape))
+    return f"first at index {index}: {left[index]} is expected, {right[index]} was written"
