@@ -20,7 +20,7 @@ import jax.numpy as jnp
 from jax.experimental.buffer_callback import buffer_callback as upstream_buffer_callback
 
 import bufcb
-from benchmarks import callbacks, memory
+from benchmarks import callbacks, memory, recording
 from benchmarks.callbacks import Call, buffered, buffered_pair, buffered_tree, pure, pure_pair
 from benchmarks.contest import Contest, Outcome, Run, hold, table
 
@@ -135,6 +135,19 @@ def peak_memory() -> Outcome:
     )
 
 
+def recordings(repeats: int) -> Iterator[Outcome]:
+    """What it costs that `BUFCB_RECORD` records the calls of `--verify`.
+
+    The first calls of a callback are recorded one and all, which is little beside what `pure_callback` takes,
+    and a fraction of a second in all where `bufcb` calls.
+    """
+    every = "every call recorded"
+    yield recording.overhead("pure_callback", every, 100, 1000, repeats, 2.0)
+    yield recording.overhead(
+        "bufcb", "behind the first 10,000 calls", recording.ALL_CALLS, 20_000, repeats, 2.0
+    )
+
+
 def outcomes(quick: bool) -> Iterator[Outcome]:
     """Holds every contest, in the order printed."""
     calls, repeats = (500, 7) if quick else (4000, 21)
@@ -146,6 +159,7 @@ def outcomes(quick: bool) -> Iterator[Outcome]:
     for contest in large_contests():
         yield hold(contest, 5 if quick else 15)
     yield peak_memory()
+    yield from recordings(3 if quick else 7)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -62,9 +62,10 @@ ARRAYS: Final = ".arrays"
 FAULT: Final = ".fault"
 
 ALL_CALLS: Final = 10_000
-SAMPLED: Final = 16
-# Of so many calls of a signature the arrays are kept, and from then on of one in `SAMPLED`.
+SAMPLED: Final = 32
+# Of so many calls of a signature the arrays are kept, and from then on of one in so many.
 _ALL_ARRAYS: Final = 200
+_SAMPLED_ARRAYS: Final = 512
 
 # As the process found them: programs change their environment.
 _FOLDER: Final = os.path.abspath(folder) if (folder := os.environ.get("BUFCB_RECORD")) else ""
@@ -105,12 +106,13 @@ class Recorder:
         seconds = clock() - started
         try:
             if (self._log is _current and self._log is not None) or self._enter():
-                sampled = self._is_sampled(inputs)
+                checksum = self._checksum(inputs)
                 # No lock: two threads that count at once may leave the lower number until the next call.
                 calls = next(self._count)
                 _NUMBER.pack_into(self._pages, self._count_at, calls)
-                if sampled or calls <= ALL_CALLS:
-                    self._write(seconds, inputs, outputs, sampled, sampled or calls <= _ALL_ARRAYS)
+                if calls <= ALL_CALLS or not checksum % SAMPLED:
+                    is_kept = calls <= _ALL_ARRAYS or not checksum % _SAMPLED_ARRAYS
+                    self._write(seconds, inputs, outputs, not checksum % SAMPLED, is_kept)
         except Exception as error:  # noqa: BLE001 - no recording is worth the user's program
             _give_up(error)
 
@@ -121,7 +123,7 @@ class Recorder:
         name = "RuntimeError" if type(error) is OutputError else type(error).__qualname__
         try:
             if (self._log is _current and self._log is not None) or self._enter():
-                sampled = self._is_sampled(inputs)
+                sampled = not self._checksum(inputs) % SAMPLED
                 calls = next(self._count)
                 _NUMBER.pack_into(self._pages, self._count_at, calls)
                 if sampled or calls <= ALL_CALLS:
@@ -151,12 +153,12 @@ class Recorder:
             self._log = log
         return True
 
-    def _is_sampled(self, inputs: Sequence[np.ndarray]) -> bool:
+    def _checksum(self, inputs: Sequence[np.ndarray]) -> int:
         checksum = 0
-        for array in inputs:
-            data = array.tobytes() if array.nbytes <= _SMALL else _memory(array, None)
-            checksum = crc32(data, checksum)
-        return checksum % SAMPLED == 0
+        for array, mask in zip(inputs, self._input_masks, strict=True):
+            is_plain = mask is None and array.nbytes <= _SMALL
+            checksum = crc32(array.tobytes() if is_plain else _memory(array, mask), checksum)
+        return checksum
 
     def _write(
         self,

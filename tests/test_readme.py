@@ -38,15 +38,28 @@ def test_two_commands_install_and_run():
     assert len(commands) == 2
     installs, jobs = zip(*(command.split(" && ") for command in commands), strict=True)
     assert [shlex.split(install)[:4] for install in installs] == [["python3", "-m", "pip", "install"]] * 2
-    assert jobs == ("python3 -m codemods testdata/demo", "python3 -m pytest")
+    verify = "--verify 'python3 testdata/demo/main.py'"
+    assert jobs == (f"python3 -m codemods testdata/demo {verify}", "python3 -m pytest")
 
 
-def test_the_main_job_migrates_the_demo():
+def test_the_main_job_migrates_the_demo_and_ends_with_the_proof(tmp_path):
     _, _, job = blocks("bash")[0].partition(" && ")
     _, *arguments = shlex.split(job)
-    diff = run(sys.executable, *arguments)
-    assert diff.startswith("--- a/testdata/demo/")
-    assert "+import bufcb" in diff
+    environment = {
+        **os.environ,
+        "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}",
+        "JAX_PLATFORMS": "cpu",
+    }
+    (tmp_path / "python3").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
+    (tmp_path / "python3").chmod(0o755)
+    command = [sys.executable, *arguments]
+    process = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT, env=environment)
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.startswith("--- a/testdata/demo/")
+    assert "+import bufcb" in process.stdout
+    lines = process.stderr.splitlines()
+    assert lines[-1].startswith("Verified: 9 callbacks give the same, bit for bit, in ")
+    assert lines[-11].split()[:3] == ["callback", "calls", "difference"]
 
 
 def test_before_becomes_after(tmp_path, monkeypatch):
@@ -66,6 +79,17 @@ def test_the_examples_of_the_runtime_run(tmp_path, example):
     for expected in re.findall(r"print\(.*\)  # (.*)", example):
         assert expected in output.splitlines()
     assert output
+
+
+def test_the_unit_tests_that_are_shown_pass(tmp_path):
+    (example,) = (block for block in PYTHON if "def test_" in block)
+    (tmp_path / "test_example.py").write_text(example)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "pytest_bufcb"]
+    process = subprocess.run(
+        command, check=False, capture_output=True, text=True, cwd=tmp_path, env=environment
+    )
+    assert "4 passed" in process.stdout, process.stdout + process.stderr
 
 
 def test_the_json_has_the_keys_that_are_shown(tmp_path, monkeypatch):

@@ -63,6 +63,14 @@ def test_a_migration_never_imports_what_it_migrates(tmp_path, mode, form):
     assert modules.isdisjoint(HEAVY)
 
 
+def test_proving_never_imports_what_it_proves(tmp_path):
+    shutil.copytree(DEMO, tmp_path / "demo")
+    status, modules = modules_after("demo", "--verify", "true", cwd=tmp_path)
+    assert status == 2  # nothing is called
+    assert "codemods.verification.comparison" in modules
+    assert modules.isdisjoint(HEAVY)
+
+
 def test_linting_never_imports_what_it_lints(tmp_path):
     shutil.copytree(DEMO, tmp_path / "demo")
     status, modules = modules_after("demo", "--write", cwd=tmp_path)

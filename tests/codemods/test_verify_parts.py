@@ -69,7 +69,9 @@ def test_a_lambda_that_becomes_a_def_is_known_by_its_place(tmp_path):
 
 def test_a_lambda_inside_one_that_becomes_a_def_is_found():
     before = b"y = call(lambda x: sort(x, lambda v: -v), s, x)\nf = lambda x: x\n"
-    after = b"def _sort(ctx, out, x):\n    out[...] = sort(x, lambda v: -v)\n\ny = call(_sort, s)\nf = lambda x: x\n"
+    after = (
+        b"def _sort(ctx, out, x):\n    out[...] = sort(x, lambda v: -v)\n\ny = call(_sort)\nf = lambda x: x\n"
+    )
     successor = Successor("_sort", Place(Path("a.py"), 1, 9), "<lambda>")
     names = Names([FileResult(Path("a.py"), before, after, successors=(successor,))], str)
     assert names.original(Key("a.py", 1, "_sort")) == Key("a.py", 1, "<lambda>")
