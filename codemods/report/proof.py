@@ -38,12 +38,12 @@ def of_writing(run: Run, *, asked: bool) -> Iterator[str]:
 
 def _to_text(proof: Proof) -> Iterator[str]:
     if proof.rows:
-        yield from _table([_HEADINGS, *map(_cells, proof.rows)])
+        yield from _table([_HEADINGS, *(_cells(row, proof.root) for row in proof.rows)])
     for row in proof.rows:
         if row.verdict is not Verdict.SAME:
-            yield from _details(row)
+            yield from _details(row, proof.root)
     if proof.not_called:
-        yield _not_called(proof.not_called)
+        yield _not_called(proof.not_called, proof.root)
     if proof.is_full:
         yield "The recordings have reached --verify-limit, so that not all calls were compared."
     if proof.before.status != proof.after.status:
@@ -57,9 +57,9 @@ def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
         yield console.one_line("  ".join(map(str.ljust, row, widths)).rstrip())
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: Row, root: str) -> tuple[str, ...]:
     return (
-        _called(row.key, row.name),
+        _called(row.key, row.name, root),
         _change(str(row.before), str(row.after)),
         _difference(row),
         "; ".join(row.changes) or "same",
@@ -68,11 +68,19 @@ def _cells(row: Row) -> tuple[str, ...]:
     )
 
 
-def _called(key: Key, name: str) -> str:
+def _called(key: Key, name: str, root: str) -> str:
     """A callback as it is found: its file and line, and its name without what is around it."""
     own = name.rpartition("<locals>.")[2]
-    path = key.path.rpartition("site-packages" + os.sep)[2]
+    path = _path(key, root).rpartition("site-packages" + os.sep)[2]
     return f"{path}:{key.line} {own}" if path else own
+
+
+def _path(key: Key, root: str) -> str:
+    """The file of a callback, relative to the current folder where it is in there."""
+    if not key.path or os.path.isabs(key.path):
+        return key.path
+    relative = os.path.relpath(os.path.join(root, key.path))
+    return os.path.join(root, key.path) if relative.startswith(os.pardir) else relative
 
 
 def _change(before: str, after: str) -> str:
@@ -104,17 +112,17 @@ def _speed(row: Row) -> str:
     return f"{row.ratio:.2g} times" if row.ratio is not None and row.is_clear else "not clear"
 
 
-def _details(row: Row) -> Iterator[str]:
+def _details(row: Row, root: str) -> Iterator[str]:
     renamed = f", {row.new_name} now" if row.new_name else ""
-    yield console.one_line(f"{_called(row.key, row.name)}{renamed}:")
+    yield console.one_line(f"{_called(row.key, row.name, root)}{renamed}:")
     for example in row.examples:
         yield console.one_line(f"    {example}")
     if row.verdict is Verdict.VARIES:
         yield "    Two runs of the original differ there as well, so that this says nothing of the migration."
 
 
-def _not_called(keys: Sequence[Key]) -> str:
-    names = ", ".join(_called(key, key.name) for key in keys[:_NAMED])
+def _not_called(keys: Sequence[Key], root: str) -> str:
+    names = ", ".join(_called(key, key.name, root) for key in keys[:_NAMED])
     more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
     return console.one_line(f"Not called by the command, so not verified: {names}{more}.")
 
@@ -136,7 +144,7 @@ def _conclusion(proof: Proof) -> str:
         return f"Verified: {callbacks} the same, bit for bit, in {times}; {status}."
     bad = [row for row in rows if row.verdict in (Verdict.DIFFERENT, Verdict.OTHER_CALLS)]
     if bad:
-        names = ", ".join(_called(row.key, row.name) for row in bad[:_NAMED])
+        names = ", ".join(_called(row.key, row.name, proof.root) for row in bad[:_NAMED])
         more = f" and {len(bad) - _NAMED} more" if len(bad) > _NAMED else ""
         return console.one_line(f"Different: {names}{more}; {status}.")
     if proof.before.status != proof.after.status:
@@ -168,8 +176,8 @@ def to_object(proof: Proof | None, error: str) -> dict[str, Any] | None:
         "before": _ended_object(proof.before),
         "after": _ended_object(proof.after),
         "again": _ended_object(proof.again) if proof.again else None,
-        "callbacks": [_row_object(row) for row in proof.rows],
-        "not_called": [_key_object(key) for key in proof.not_called],
+        "callbacks": [_row_object(row, proof.root) for row in proof.rows],
+        "not_called": [_key_object(key, proof.root) for key in proof.not_called],
     }
 
 
@@ -177,16 +185,16 @@ def _ended_object(ended: Ended) -> dict[str, Any]:
     return {"exit_status": ended.status, "seconds": round(ended.seconds, 3)}
 
 
-def _key_object(key: Key) -> dict[str, Any]:
-    return {"path": key.path or None, "line": key.line or None, "name": key.name}
+def _key_object(key: Key, root: str) -> dict[str, Any]:
+    return {"path": _path(key, root) or None, "line": key.line or None, "name": key.name}
 
 
-def _row_object(row: Row) -> dict[str, Any]:
+def _row_object(row: Row, root: str) -> dict[str, Any]:
     before, after = row.times
     # JSON has no number that is none.
     is_number = row.difference is not None and not math.isnan(row.difference)
     return {
-        **_key_object(row.key),
+        **_key_object(row.key, root),
         "name": row.name,
         "new_name": row.new_name,
         "status": row.verdict.value,

@@ -13,6 +13,7 @@ from typing import Final
 from codemods import discovery
 from codemods.model import FileResult, Place, Status
 from codemods.report.run import Run
+from codemods.source import SourceError
 from codemods.verification import processes, recordings, trees
 from codemods.verification.comparison import Row, Verdict, compare, without_varying
 from codemods.verification.errors import VerificationError
@@ -47,6 +48,7 @@ class Proof:
     """What the runs of a command show.
 
     Attributes:
+      root: the project; paths of callbacks are relative to it.
       before, after: how the command ended, on the original and on the migrated copy.
       again: how it ended on the original once more; None where that was not needed.
       rows: one for each callback.
@@ -55,6 +57,7 @@ class Proof:
     """
 
     command: str
+    root: str
     before: Ended
     after: Ended
     again: Ended | None
@@ -109,7 +112,8 @@ def _proof(run: Run, runner: _Runner, say: Say) -> Proof:
     say(f"Running it on a migrated copy … (the first took {before.seconds:.1f} s)")
     after, other = runner.run("after", migrated=True)
     if not one.total and not other.total and before.status == after.status:
-        raise VerificationError(_with_output(f"`{shown}` calls no callback", before))
+        why = f"`{shown}` calls no callback, or runs a Python that ignores PYTHONPATH"
+        raise VerificationError(_with_output(why, before))
     rows = compare(one, other)
     again = None
     if before.status != after.status or any(row.verdict is not Verdict.SAME for row in rows):
@@ -117,7 +121,7 @@ def _proof(run: Run, runner: _Runner, say: Say) -> Proof:
         again, repeated = runner.run("again", migrated=False)
         rows = without_varying(rows, one, repeated)
     missed = tuple(_not_called(run.files, runner.relative, one, other))
-    return Proof(shown, before, after, again, rows, missed, one.is_full or other.is_full)
+    return Proof(shown, runner.root, before, after, again, rows, missed, one.is_full or other.is_full)
 
 
 def _with_output(text: str, ended: Ended) -> str:
@@ -162,7 +166,10 @@ class _Runner:
         self._scratch, self._changed, self._tick = scratch, changed, tick
         self._copy = os.path.join(scratch, "tree", os.path.basename(root))
         self._folder = os.path.join(self._copy, os.path.relpath(folder, root))
-        self._names = Names(changed, self.relative)
+        try:
+            self._names = Names(changed, self.relative)
+        except SourceError as error:
+            raise VerificationError(str(error)) from None
         self._tree = Tree.of(root, scratch)
         os.mkdir(os.path.dirname(self._copy))
         self._add_hooks()

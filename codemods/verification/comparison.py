@@ -230,7 +230,7 @@ def _ended(result: Result) -> str:
 def _examples_alone(one: Calls, other: Calls, others: Recording, when: str) -> Iterator[str]:
     """What a callback was called with in one run alone, by shapes and dtypes."""
     for avals, count in Counter(arguments.avals for arguments in _alone(one, other, others)).items():
-        yield f"called with {arrays.shown(avals)} {when} alone: {count} of all different arguments"
+        yield f"called with {arrays.shown(avals)} only {when} the migration ({count} different arguments)"
 
 
 # Shapes and dtypes.

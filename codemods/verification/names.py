@@ -90,20 +90,27 @@ def _by_name(
 
 
 def _functions(
-    tree: ast.Module, renamed: Mapping[tuple[int, int | None], str] | None = None
+    tree: ast.Module, renamed: Mapping[tuple[int, int | None], str]
 ) -> Iterator[tuple[str, FunctionNode]]:
-    """Each function with its qualified name, in the order in which they stand."""
-    pending: list[tuple[ast.AST, str]] = [(tree, "")]
+    """Each function with its qualified name, in the order in which they stand.
+
+    A lambda that is renamed has the name of the `def` that it becomes, in front of the statement around it.
+    """
+    pending: list[tuple[ast.AST, str, str]] = [(tree, "", "")]
     while pending:
-        node, prefix = pending.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            given = (renamed or {}).get((node.lineno, node.col_offset))
-            name = prefix + (given if isinstance(node, ast.Lambda) and given else own_name(node))
+        node, prefix, of_statement = pending.pop()
+        if isinstance(node, ast.Lambda):
+            given = renamed.get((node.lineno, node.col_offset))
+            name = of_statement + given if given else f"{prefix}<lambda>"
             yield name, node
             prefix = f"{name}.<locals>."
+            of_statement = prefix if given else of_statement
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield prefix + node.name, node
+            prefix = of_statement = f"{prefix}{node.name}.<locals>."
         elif isinstance(node, ast.ClassDef):
-            prefix = f"{prefix}{node.name}."
-        pending += ((child, prefix) for child in reversed(list(ast.iter_child_nodes(node))))
+            prefix = of_statement = f"{prefix}{node.name}."
+        pending += ((child, prefix, of_statement) for child in reversed(list(ast.iter_child_nodes(node))))
 
 
 def _last(name: str) -> str:

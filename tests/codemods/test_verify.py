@@ -534,7 +534,11 @@ def test_code_for_jax_itself_is_verified(project):
     ("command", "settings", "message"),
     [
         ("no-such-program", {}, "`no-such-program` cannot be run (exit status 127)"),
-        ("echo hello", {}, "`echo hello` calls no callback; it printed:\nhello"),
+        (
+            "echo hello",
+            {},
+            "`echo hello` calls no callback, or runs a Python that ignores PYTHONPATH; it printed:\nhello",
+        ),
         ("sleep 60", {"timeout": 0.3}, "`sleep 60` takes more than 0.3 s"),
     ],
 )
@@ -549,8 +553,9 @@ def test_a_command_that_shows_nothing_is_exit_status_2(project):
     project(model=SMALL)
     result = migrate("model.py", "--verify", "true", "--format", "json")
     assert result.exit_code == 2
-    assert json.loads(result.stdout)["verification"] == {"error": "`true` calls no callback"}
-    assert result.stderr.splitlines()[-1] == "error: --verify: `true` calls no callback"
+    message = "`true` calls no callback, or runs a Python that ignores PYTHONPATH"
+    assert json.loads(result.stdout)["verification"] == {"error": message}
+    assert result.stderr.splitlines()[-1] == f"error: --verify: {message}"
 
 
 def test_a_command_that_runs_the_original_is_found_out(project):
@@ -677,3 +682,29 @@ def test_an_interrupt_ends_every_process(project, tmp_path):
     time.sleep(0.3)
     assert beat.read_text() == last
     assert list(scratch.iterdir()) == []
+
+
+def test_limits_are_settings_and_the_command_is_not(project):
+    settings = "[tool.bufcb]\nverify-timeout = 1\nverify-limit = 10\n"
+    project(model=SMALL, pyproject=settings)
+    result = migrate("model.py", "--verify", "sleep 60")
+    assert result.exit_code == 2
+    assert "`sleep 60` takes more than 1 s" in result.stderr
+    Path("pyproject.toml").write_text("[tool.bufcb]\nverify = 'touch x'\n")
+    result = migrate("model.py")
+    assert result.exit_code == 2
+    assert "verify: no such option" in result.stderr
+
+
+def test_paths_are_those_from_the_current_folder(project, monkeypatch):
+    folder = project(main="import model, jax.numpy as jnp\nprint(model.twice(jnp.ones(2)))")
+    (folder / "src").mkdir()
+    for name in ("main.py", "src/model.py"):
+        (folder / name).write_text(textwrap.dedent(SMALL if "model" in name else (folder / name).read_text()))
+    (folder / "src" / "main.py").write_text((folder / "main.py").read_text())
+    monkeypatch.chdir(folder / "src")
+    result = migrate(".", "--verify", f"{PYTHON} main.py", "--format", "json")
+    assert result.exit_code == 0, result.stderr
+    proof = json.loads(result.stdout)["verification"]
+    assert [row["path"] for row in proof["callbacks"]] == ["model.py"]
+    assert [missed["path"] for missed in proof["not_called"]] == ["model.py"]

@@ -80,6 +80,21 @@ def test_a_lambda_inside_one_that_becomes_a_def_is_found():
     assert names.original(Key("b.py", 5, "<lambda>")) == Key("b.py", 5, "<lambda>")
 
 
+def test_a_lambda_that_leaves_another_one_is_found(tmp_path):
+    source = HEADER + (
+        "def main(s):\n"
+        "    for k in range(3):\n"
+        "        f = lambda v: jax.pure_callback(lambda a: np.multiply(np.asarray(a), k), s, v)\n"
+        "    return f\n"
+    )
+    found = renamed(tmp_path, a=source)
+    assert {(name, before) for (_, name, _), before in found.items()} == {
+        ("main", ("a.py", "main", 3)),
+        ("<lambda>", ("a.py", "<lambda>", 5)),
+        ("_multiply", ("a.py", "<lambda>", 5)),
+    }
+
+
 def test_a_sibling_is_known_by_what_it_calls(tmp_path):
     helpers = HEADER + "\n\ndef smooth(x):\n    return np.sin(np.asarray(x))\n"
     source = HEADER + (
@@ -345,7 +360,7 @@ def test_what_varies_by_itself_is_marked():
 def shown(before: list[float], after: list[float]) -> list[str]:
     rows = compare(recording((A, ONE), seconds=before), recording((A, ONE), seconds=after))
     ended = Ended(0, 1.0, "")
-    proof = Proof("true", ended, ended, None, rows, (), is_full=False)
+    proof = Proof("true", os.getcwd(), ended, ended, None, rows, (), is_full=False)
     return list(report.to_text(proof, ""))
 
 
@@ -368,7 +383,7 @@ def test_a_speed_up_is_shown_where_times_show_one(before, after, text):
 def test_a_full_recording_is_mentioned():
     ended = Ended(0, 1.0, "")
     rows = compare(recording((A, ONE)), recording((A, ONE)))
-    proof = Proof("true", ended, ended, None, rows, (), is_full=True)
+    proof = Proof("true", os.getcwd(), ended, ended, None, rows, (), is_full=True)
     assert any("--verify-limit" in line for line in report.to_text(proof, ""))
     assert report.to_object(proof, "")["complete"] is False
 
@@ -379,6 +394,8 @@ def test_numbers_that_json_has_not_are_left_out():
         for row in compare(recording((A, ONE)), recording((A, TWO)))
     ]
     ended = Ended(1, 1.0, "")
-    document = report.to_object(Proof("true", ended, ended, None, tuple(rows), (), is_full=False), "")
+    document = report.to_object(
+        Proof("true", os.getcwd(), ended, ended, None, tuple(rows), (), is_full=False), ""
+    )
     assert document["callbacks"][0]["difference"] is None
     assert Counter(document["callbacks"][0]["calls"]) == Counter(before=1, after=1, compared=1)
