@@ -20,6 +20,7 @@ from bufcb.device import DeviceBuffer, write
 from bufcb.device_call import Call
 from bufcb.drivers import Driver, DriverError, driver_of
 from bufcb.pinned import Pool, limit_of_process
+from bufcb.recording import Recorder, clock
 from bufcb.trampoline import Plan
 
 Machine = tuple[Driver, Pool]
@@ -102,15 +103,18 @@ def _once(plan: Plan, call: Call, invoke: _Invoke, ctx: Any, canary: int) -> lis
     """Call the callback; return what it wrote, if that is checked and XLA runs the work at once."""
     written: list[np.ndarray] = []
     checked = plan.checked and not call.is_recording()
+    record = _Record(plan, call)
     try:
         if checked:
             call.fill_canary(canary)
         invoke(ctx, call.inputs, call.outputs)
         call.flush()
+        record.end()
         if checked:
             written = [call.fetch(output) for output in call.outputs]
-    except BaseException:
+    except BaseException as error:
         ctx = None
+        record.fail(error)
         call.abandon()
         raise
     kept: list[int] = []
@@ -122,9 +126,43 @@ def _once(plan: Plan, call: Call, invoke: _Invoke, ctx: Any, canary: int) -> lis
             kept = call.kept()
     finally:
         call.part()
-    if kept:
-        trampoline.raise_kept(plan, kept)
+    try:
+        if kept:
+            trampoline.raise_kept(plan, kept)
+    except RuntimeError as error:
+        record.fail(error)
+        raise
+    record.write()
     return written
+
+
+class _Record:
+    """The record of one call, if there is to be one: arrays are copied to the host before and after it."""
+
+    def __init__(self, plan: Plan, call: Call) -> None:
+        # Work that XLA records in a command buffer has no values.
+        self._recorder = None if plan.recorder is None or call.is_recording() else plan.recorder
+        self._call = call
+        self._given = self._fetched(call.inputs)
+        self._results: list[np.ndarray] = []
+        self._begun = clock()
+
+    def _fetched(self, handed: Sequence[DeviceBuffer]) -> list[np.ndarray]:
+        return [] if self._recorder is None else [self._call.fetch(buffer) for buffer in handed]
+
+    def end(self) -> None:
+        """The callback has returned."""
+        seconds = clock() - self._begun
+        self._results = self._fetched(self._call.outputs)
+        self._begun = clock() - seconds  # the copies are not the callback's
+
+    def write(self) -> None:
+        if self._recorder is not None:
+            self._recorder.done(self._given, self._results, self._begun)
+
+    def fail(self, error: BaseException) -> None:
+        if self._recorder is not None:
+            self._recorder.failed(self._given, error, self._begun)
 
 
 def _invoker(plan: Plan) -> _Invoke:

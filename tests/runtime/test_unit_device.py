@@ -1298,3 +1298,61 @@ def test_capsules_that_nobody_consumes_are_freed(machine: Machine) -> None:
         assert sys.getrefcount(x) == count
 
     machine.run(into)
+
+
+# What `BUFCB_RECORD` records.
+
+
+class Record:
+    """Takes the place of a recorder."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, Any]] = []
+
+    def done(self, inputs: Any, outputs: Any, started: float) -> None:
+        self.calls.append(([x.tolist() for x in inputs], [x.tolist() for x in outputs]))
+
+    def failed(self, inputs: Any, error: BaseException, started: float) -> None:
+        self.calls.append(([x.tolist() for x in inputs], type(error)))
+
+
+@pytest.mark.parametrize("checked", [False, True])
+def test_a_call_is_recorded_with_what_the_gpu_holds(machine: Machine, checked: bool) -> None:
+    def into(ctx: Any, out: Any, x: Any) -> None:
+        np.asarray(out)[...] = np.asarray(x) + 1
+
+    record = Record()
+    machine.run(into, recorder=record, checked=checked)
+    assert record.calls == [([X.tolist()], [(X + 1).tolist()])]
+
+
+def test_an_aliased_input_is_recorded_as_it_was(machine: Machine) -> None:
+    def into(ctx: Any, out: Any, x: Any) -> None:
+        out += 1
+
+    record = Record()
+    machine.run(into, (X,), (X,), recorder=record, aliases=((0, 0),), repeatable=False)
+    assert record.calls == [([X.tolist()], [(X + 1).tolist()])]
+
+
+def test_a_call_that_raises_is_recorded(machine: Machine) -> None:
+    kept = []
+
+    def fails(ctx: Any, out: Any, x: Any) -> None:
+        raise KeyError
+
+    def keeps(ctx: Any, out: Any, x: Any) -> None:
+        kept.append(np.asarray(x))
+
+    record = Record()
+    for function, error in ((fails, KeyError), (keeps, RuntimeError)):
+        with pytest.raises(error):
+            machine.run(function, recorder=record)
+    assert record.calls == [([X.tolist()], KeyError), ([X.tolist()], RuntimeError)]
+
+
+def test_work_that_xla_records_has_no_values_to_record(machine: Machine) -> None:
+    machine.gpu.recording.add(XLA_STREAM)
+    record = Record()
+    machine.run(lambda ctx, out, x: None, recordable=True, recorder=record)
+    assert record.calls == []
