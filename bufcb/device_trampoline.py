@@ -20,7 +20,7 @@ from bufcb.device import DeviceBuffer, write
 from bufcb.device_call import Call
 from bufcb.drivers import Driver, DriverError, driver_of
 from bufcb.pinned import Pool, limit_of_process
-from bufcb.recording import Recorder, clock
+from bufcb.recording import clock
 from bufcb.trampoline import Plan
 
 Machine = tuple[Driver, Pool]
@@ -143,7 +143,11 @@ class _Record:
         # Work that XLA records in a command buffer has no values.
         self._recorder = None if plan.recorder is None or call.is_recording() else plan.recorder
         self._call = call
-        self._given = self._fetched(call.inputs)
+        self._given: list[np.ndarray] = []
+        try:
+            self._given = self._fetched(call.inputs)
+        except DriverError:  # the callback is about to run into it as well, if anything does
+            self._recorder = None
         self._results: list[np.ndarray] = []
         self._begun = clock()
 
