@@ -36,7 +36,7 @@ import threading
 import time
 import types
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, TypeAlias
 from zlib import crc32
 
@@ -211,6 +211,13 @@ def identity(function: Callable[..., Any]) -> dict[str, Any]:
     The function is the one under `functools.partial`, `functools.wraps`, `bufcb.adapt` or a bound method;
     that of another object is its `__call__`.
     """
+    try:
+        return _identity(function)
+    except Exception:  # noqa: BLE001 - an object may answer any question about it with any error
+        return {"name": type(function).__qualname__, "file": None, "line": None}
+
+
+def _identity(function: Callable[..., Any]) -> dict[str, Any]:
     target = innermost(function)
     with contextlib.suppress(ValueError):  # wrapped by itself
         target = inspect.unwrap(target)
@@ -263,20 +270,31 @@ def _digest(parts: Sequence[Any]) -> bytes:
     return digest.digest()
 
 
+@contextlib.contextmanager
+def _opened(path: str) -> Iterator[int]:
+    """Open a file to append to. None is kept open: programs close what they did not open, and use it anew."""
+    file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        yield file
+    finally:
+        os.close(file)
+
+
 class _Budget:
     """Bytes that all processes share: a file that grows by one byte for each unit that one of them takes."""
 
     def __init__(self, path: str, limit: int) -> None:
-        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        self._path = path
         self._units = limit // _UNIT
 
     def take(self, size: int) -> int:
         """Return how many bytes were granted, at least `size`; or 0."""
         units = -(-size // _UNIT)
-        if os.fstat(self._file).st_size + units > self._units:
-            return 0
-        os.write(self._file, bytes(units))
-        return units * _UNIT if os.fstat(self._file).st_size <= self._units else 0
+        with _opened(self._path) as file:
+            if os.fstat(file).st_size + units > self._units:
+                return 0
+            os.write(file, bytes(units))
+            return units * _UNIT if os.fstat(file).st_size <= self._units else 0
 
 
 class _Log:
@@ -285,16 +303,16 @@ class _Log:
     def __init__(self, folder: str, limit: int) -> None:
         os.makedirs(folder, exist_ok=True)
         stem = os.path.join(folder, f"{os.getpid()}-{time.time_ns()}")
-        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.signatures = 0
-        self._file = os.open(stem + LOG, flags, 0o600)
-        self._arrays = os.open(stem + ARRAYS, flags | os.O_APPEND, 0o600)
+        self._path, self._arrays = stem + LOG, stem + ARRAYS
         # Arrays must leave room for what tells that results differ, which is more than by how much.
         self._calls_budget = _Budget(os.path.join(folder, "calls.taken"), limit // 4)
         self._arrays_budget = _Budget(os.path.join(folder, "arrays.taken"), limit - limit // 4)
         self._arrays_left = self._arrays_end = 0
         self._start = self._end = 0
+        # All are kept, since a map that goes closes a file by its number.
+        self._maps: list[mmap.mmap] = []
         self._first = self._pages = self._map(HEADER.size)
         self._note(is_full=self._pages is None)
         self._position = HEADER.size
@@ -327,8 +345,9 @@ class _Log:
                 return None
             self._arrays_left = granted
         start = self._arrays_end
-        for part in parts:
-            _write_all(self._arrays, memoryview(part))
+        with _opened(self._arrays) as file:
+            for part in parts:
+                _write_all(file, memoryview(part))
         self._arrays_left -= size
         self._arrays_end += size
         return start
@@ -338,8 +357,14 @@ class _Log:
         granted = self._calls_budget.take(size)
         if not granted:
             return None
-        os.ftruncate(self._file, self._end + granted)
-        pages = mmap.mmap(self._file, granted, offset=self._end)
+        with _opened(self._path) as file:
+            # To write into pages that find no room on the disk would end the process.
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file, self._end, granted)
+            else:
+                os.ftruncate(file, self._end + granted)
+            pages = mmap.mmap(file, granted, offset=self._end)
+            self._maps.append(pages)
         self._start = self._position = self._end
         self._end += granted
         return pages
@@ -426,12 +451,7 @@ def _recorded(api: str, call: Callable[..., Any]) -> Callable[..., Any]:
 
     def recorded(*args: Any, result_avals: Any, callback: Any, **params: Any) -> Any:
         inputs = list(map(np.asarray, args))
-        avals = tuple((array.shape, array.dtype) for array in inputs)
-        outputs = tuple((aval.shape, np.dtype(aval.dtype)) for aval in result_avals)
-        known = _recorders.setdefault(callback, {})
-        found = known.get((api, avals, outputs))
-        if found is None:
-            found = known[api, avals, outputs] = _recorder(api, callback.callback_func, avals, outputs)
+        found = _known(api, callback, inputs, result_avals)
         started = clock()
         try:
             results = call(*args, result_avals=result_avals, callback=callback, **params)
@@ -442,6 +462,16 @@ def _recorded(api: str, call: Callable[..., Any]) -> Callable[..., Any]:
         return results
 
     return recorded
+
+
+def _known(api: str, callback: Any, inputs: Sequence[np.ndarray], result_avals: Any) -> Recorder:
+    avals = tuple((array.shape, array.dtype) for array in inputs)
+    outputs = tuple((aval.shape, np.dtype(aval.dtype)) for aval in result_avals)
+    known = _recorders.setdefault(callback, {})
+    found = known.get((api, avals, outputs))
+    if found is None:
+        found = known[api, avals, outputs] = _recorder(api, callback.callback_func, avals, outputs)
+    return found
 
 
 def _note_results(

@@ -317,3 +317,32 @@ assert bufcb.recording.recorder("buffer_callback", negate_into, [], []) is None
     )
     process = script(source, BUFCB_RECORD="")
     assert process.returncode == 0, process.stderr
+
+
+def test_files_that_the_program_closes_are_not_written_to(record, tmp_path) -> None:
+    """As daemons do; the numbers of closed files are those of the next that are opened."""
+    source = f"""
+call = jax.jit(lambda x: bufcb.buffer_callback(negate_into, like(x))(x))
+call(x).block_until_ready()
+os.closerange(3, 64)
+files = [open({str(tmp_path)!r} + f"/{{i}}", "wb") for i in range(30)]
+for number in range(1, 50):
+    call(x + number).block_until_ready()
+"""
+    (calls,) = record(source).callbacks.values()
+    assert len(calls.kept) == calls.total == 50
+    assert {path.stat().st_size for path in tmp_path.iterdir() if path.is_file()} == {0}
+
+
+def test_objects_that_answer_nothing_are_recorded(record) -> None:
+    source = """
+class Odd:
+    def __getattr__(self, name):
+        raise RuntimeError(name)
+
+    def __call__(self, x):
+        return negate(x)
+
+pure_callback(Odd(), like(x), x).block_until_ready()
+"""
+    assert set(by_name(record(source))) <= {"Odd", "Odd.__call__"}
