@@ -122,16 +122,14 @@ def _row(key: Key, before: Recording, after: Recording) -> Row:
     one, other = before.callbacks.get(key, Calls()), after.callbacks.get(key, Calls())
     both = [arguments for arguments in one.results if arguments in other.results]
     differing = [arguments for arguments in both if not _agree(arguments, one, other)]
-    alone = [*_alone(one, other, after), *_alone(other, one, before)]
+    alone = list(_alone(one, other, after)), list(_alone(other, one, before))
     examples, difference = _examples(differing, one, other)
     if differing:
         verdict = Verdict.DIFFERENT
     else:
-        verdict = Verdict.OTHER_CALLS if alone else Verdict.SAME
-        examples = [
-            *_examples_alone(one, other, after, "before"),
-            *_examples_alone(other, one, before, "after"),
-        ]
+        verdict = Verdict.OTHER_CALLS if any(alone) else Verdict.SAME
+        examples = [*_examples_alone(alone[0], "before"), *_examples_alone(alone[1], "after")]
+        examples += _how_close(alone, one, other)
     return Row(
         key,
         one.name or other.name,
@@ -157,9 +155,10 @@ def _agree(arguments: Arguments, one: Calls, other: Calls) -> bool:
 
 def _alone(one: Calls, other: Calls, others: Recording) -> Iterator[Arguments]:
     """What one run called a callback with and the other did not, unless that just was not recorded."""
-    is_known = other.is_complete and not (others.is_full and not other.total)
+    if others.is_full:
+        return
     for arguments in one.results:
-        if arguments not in other.results and (is_known or (arguments in one.sampled and not others.is_full)):
+        if arguments not in other.results and (other.is_complete or arguments in one.sampled):
             yield arguments
 
 
@@ -227,10 +226,38 @@ def _ended(result: Result) -> str:
     return f"raised {result.raised}" if result.raised else "returned"
 
 
-def _examples_alone(one: Calls, other: Calls, others: Recording, when: str) -> Iterator[str]:
+def _examples_alone(alone: list[Arguments], when: str) -> Iterator[str]:
     """What a callback was called with in one run alone, by shapes and dtypes."""
-    for avals, count in Counter(arguments.avals for arguments in _alone(one, other, others)).items():
+    for avals, count in Counter(arguments.avals for arguments in alone).items():
         yield f"called with {arrays.shown(avals)} only {when} the migration ({count} different arguments)"
+
+
+def _how_close(alone: tuple[list[Arguments], list[Arguments]], one: Calls, other: Calls) -> Iterator[str]:
+    """How far arguments of the one run alone are from those of the other, where each may stand for one.
+
+    XLA may compile the code around a call in another way, so that arguments differ in their last bits.
+    """
+    left, right = alone
+    if not left or [arguments.avals for arguments in left] != [arguments.avals for arguments in right]:
+        return
+    largest, budget = 0.0, arrays.Budget()
+    for before, after in zip(left, right, strict=True):
+        given = _given(before, one), _given(after, other)
+        if given[0] is None or given[1] is None:
+            return
+        found = arrays.difference(before.avals, given[0], given[1], budget)
+        if found is None:
+            return
+        largest = arrays.larger(largest, found.size)
+    yield f"taken in order, these arguments differ by at most {largest:.3g}"
+
+
+def _given(arguments: Arguments, calls: Calls) -> bytes | None:
+    """The bytes of arguments, where they were kept."""
+    for result in calls.results[arguments]:
+        if (kept := calls.kept.get((arguments, result))) is not None:
+            return kept.read(arguments, result)[0]
+    return None
 
 
 # Shapes and dtypes.

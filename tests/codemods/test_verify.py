@@ -252,6 +252,7 @@ def test_what_differs_is_shown(planted):
     rows = {row.name: row for row in proof.rows}
     assert rows["_doubled"].difference == 2.5
     assert rows["_halved"].changes == ("f32[5] → f16[5]",)
+    assert rows["_difference"].examples[2] == "taken in order, these arguments differ by at most 8.75"
     assert rows["_centred"].changes == ("called with f32[5] → f32[2,5]",)
     assert "raised ValueError before, returned after" in rows["_checked"].examples[0]
     assert "returned before, raised RuntimeError after" in rows["_remembered"].examples[0]
