@@ -85,7 +85,7 @@ def test_the_unit_tests_that_are_shown_pass(tmp_path):
     (example,) = (block for block in PYTHON if "def test_" in block)
     (tmp_path / "test_example.py").write_text(example)
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "pytest_bufcb"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "bufcb.pytest_plugin"]
     process = subprocess.run(
         command, check=False, capture_output=True, text=True, cwd=tmp_path, env=environment
     )

@@ -1,6 +1,6 @@
-"""The plugin of `bufcb` for pytest.
+"""The plugin of `bufcb` for pytest: `pytest_plugins = ["bufcb.pytest_plugin"]` in a `conftest.py` loads it.
 
-A package of its own, so that a test run which does not use it does not import JAX either.
+No entry point does, since every test run of an environment would import JAX then.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from collections.abc import Iterator
 
 import pytest
 
+import bufcb
+
 
 @pytest.fixture
 def bufcb_checked() -> Iterator[None]:
     """Check that the buffer callbacks of a test write every element of their outputs: `bufcb.checked`."""
-    import bufcb
-
     with bufcb.checked():
         yield
