@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 # Of a longer line, the beginning is shown.
 _LONGEST_EXCERPT: Final = 1_000
-# Said of so many call sites, and of nothing that has been done, that a line must be enough.
+# Said of so many call sites, and of nothing that has been done, that one line a file must be enough.
 _BRIEF: Final = frozenset({"BC302"})
+# A rule was added that raises, or gives zeros.
+_TO_FILL_IN: Final = "BC303"
 
 
 def failures(run: Run) -> Iterator[str]:
@@ -35,24 +37,41 @@ def remarks(run: Run) -> Iterator[str]:
     """One entry for each site that has something to say, and each note.
 
     An entry is `path:line:col: CODE reason way-out`, with the source line below it and the way to a
-    differentiated call, unless its code is a brief one; a notebook's has `cell N:` behind the path.
+    differentiated call; a notebook's has `cell N:` behind the path. What a brief code says has neither, and
+    one entry for all places in the file.
     """
     for file in run.files:
         found: list[tuple[SiteResult | Note, Diagnostic]] = [(note, note.diagnostic) for note in file.notes]
         found += [(site, site.diagnostic) for site in file.sites if site.diagnostic]
         found.sort(key=lambda remark: (remark[0].cell or 0, remark[0].line, remark[0].column))
         source = _source(file) if found else None
+        brief: dict[Diagnostic, list[SiteResult | Note]] = {}
         for place, diagnostic in found:
-            is_brief = diagnostic.code in _BRIEF
+            if diagnostic.code in _BRIEF:
+                brief.setdefault(diagnostic, []).append(place)
+        for place, diagnostic in found:
             text = f"{diagnostic.code} {diagnostic.message}"
-            entry = _entry(file.path, None if is_brief else source, place, text)
-            hops = place.hops if isinstance(place, Note) and not is_brief else ()
-            yield "\n".join((entry, *map(_step, hops)))
+            if diagnostic not in brief:
+                hops = place.hops if isinstance(place, Note) else ()
+                yield "\n".join((_entry(file.path, source, place, text), *map(_step, hops)))
+            elif place is brief[diagnostic][0]:
+                yield _entry(file.path, None, place, text + _further(brief[diagnostic][1:]))
+
+
+def _further(places: Sequence[SiteResult | Note]) -> str:
+    """Where else the same is to be said."""
+    if not places:
+        return ""
+    *most, last = (f"{_cell(place)}{place.line}:{place.column}" for place in places)
+    return f" The same goes for {', '.join(most)}{' and ' if most else ''}{last}."
+
+
+def _cell(place: SiteResult | Note) -> str:
+    return "" if place.cell is None else f"cell {place.cell}:"
 
 
 def _entry(path: Path, source: SourceFile | None, place: SiteResult | Note, text: str) -> str:
-    cell = "" if place.cell is None else f"cell {place.cell}:"
-    entry = console.one_line(f"{path}:{cell}{place.line}:{place.column}: {text}")
+    entry = console.one_line(f"{path}:{_cell(place)}{place.line}:{place.column}: {text}")
     excerpt = source.excerpt(place.line, place.cell) if source is not None else None
     return entry if excerpt is None else f"{entry}\n    {console.one_line(_cut(excerpt.strip()))}"
 
@@ -96,6 +115,9 @@ def conclusion(run: Run) -> str:
         text += f": {', '.join(sites)}"
     text = text[0].upper() + text[1:] + f" ({_plural(counts['scanned'], 'file')} scanned)."
     text += _failed(run)
+    rules = sum(note.diagnostic.code == _TO_FILL_IN for file in run.files for note in file.notes)
+    if rules:
+        text += f" {_plural(rules, 'derivative')} {'is' if rules == 1 else 'are'} yet to be filled in."
     if counts["changed"] and not run.written:
         text += " Run again with --write to apply."
     return text

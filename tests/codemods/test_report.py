@@ -222,6 +222,37 @@ def test_only_what_may_be_differentiated_is_said_in_one_line():
     assert found["BC302"] == "a.py:1:1: BC302 Reason. Way out."
 
 
+def test_what_may_be_differentiated_is_said_once_a_file():
+    unseen = Diagnostic("BC302", "Reason.", "Way out.")
+    places = ((None, 1, 1), (None, 2, 5), (None, 9, 3), (4, 2, 2))
+    notes = [Note(line, column, unseen, cell) for cell, line, column in places]
+    other = Note(2, 1, Diagnostic("BC005", "Another."))
+    for count, further in enumerate(
+        [
+            "",
+            " The same goes for 2:5.",
+            " The same goes for 2:5 and 9:3.",
+            " The same goes for 2:5, 9:3 and cell 4:2:2.",
+        ]
+    ):
+        run = Run(
+            (result("call(x)\n" * 9, notes=(*notes[: count + 1], other)), result("x\n", path="b.py")), 2
+        )
+        first, second = as_text.remarks(run)
+        assert first == f"a.py:1:1: BC302 Reason. Way out.{further}"
+        assert second.startswith("a.py:2:1: BC005 Another.")
+
+
+def test_the_conclusion_counts_derivatives_to_fill_in():
+    notes = tuple(Note(line, 1, Diagnostic("BC303", "Reason.")) for line in (1, 2))
+    assert "filled in" not in as_text.conclusion(Run((result("x\n"),), 1))
+    for count, text in (
+        (1, " 1 derivative is yet to be filled in."),
+        (2, " 2 derivatives are yet to be filled in."),
+    ):
+        assert text in as_text.conclusion(Run((result("x\n", notes=notes[:count]),), 1))
+
+
 def test_diagnostics_put_failures_first():
     run = Run((result(sites=(SKIPPED,)), result(path="b.py", error="b.py:1: cannot be parsed: no")), 2)
     assert [entry.split("\n")[0] for entry in as_text.diagnostics(run)] == [
