@@ -160,6 +160,27 @@ class HostCall:
         return [operand for operand in self.operands if isinstance(operand, int)]
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class HostExpression:
+    """What a callback computes, in terms of JAX.
+
+    In the texts `{argument:0}` stands for the callback's argument with that index, `{array:0}` for that as an
+    array, `{local:1:name}` for a variable, and `{jax:jax.numpy.sin}` for something of JAX's.
+
+    Attributes:
+      statements: the variables that are assigned, and their values.
+      results: the value, or with `is_tuple` the elements of the tuple.
+      names: the module's own constants that are read.
+      arguments: the indices of the arguments that are read.
+    """
+
+    statements: tuple[tuple[str, str], ...]
+    results: tuple[str, ...]
+    is_tuple: bool
+    names: frozenset[str]
+    arguments: tuple[int, ...]
+
+
 Rule = Literal["raise", "zeros", "finite-difference", "known", "integer", "reused"]
 
 
@@ -189,7 +210,7 @@ class ScaffoldPlan:
       parameters: its parameters, in order.
       rule: where the derivative comes from: `integer` for a result that has none, `reused` for a function
         that is there already.
-      host: the call whose derivative is known.
+      host: the call whose derivative is known, or the expression that JAX differentiates.
       spec: the structure of the result.
       keeps_dtype: whether the result surely has the dtype of the argument with this index.
       anchor: the statement behind which it stands, or in front of which with `above`.
@@ -204,7 +225,7 @@ class ScaffoldPlan:
     rules: tuple[str, ...]
     parameters: tuple[Parameter, ...]
     rule: Rule
-    host: HostCall | None
+    host: HostCall | HostExpression | None
     spec: Spec
     keeps_dtype: int | None
     anchor: ast.stmt

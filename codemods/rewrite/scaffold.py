@@ -8,15 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from codemods.free_names import FreeNames
-from codemods.plans import HostCall, HostScaffold, Parameter, ScaffoldPlan
-from codemods.scaffolds.derivatives import DERIVATIVES, Formula, Slopes, Twin
-
-Spell = Callable[[str], str]
-"""Takes a dotted name, and gives what the module calls it."""
+from codemods.plans import HostCall, HostExpression, HostScaffold, Parameter, ScaffoldPlan
+from codemods.rewrite.translated import Spell, Translated, cast
+from codemods.scaffolds.derivatives import DERIVATIVES, HOST, Formula, Slopes, Twin
 
 _WIDTH: Final = 100
 _JAX: Final = re.compile(r"\{jax:([\w.]+)\}")
-_HOST: Final = re.compile(r"\{host:([\w.]+)\}\(([^()]*)\)")
 _SHIFTED: Final = re.compile(r"\(?(-?\d+(?:\.\d+)?)\)? ([-+]) 1")
 _PLACES: Final = {"-": "_below", "+": "_above"}
 
@@ -61,7 +58,8 @@ class _Scaffold:
         self.primals = [p for p in plan.parameters if not p.is_static]
         self.is_star = len(self.primals) == 1 and self.primals[0].is_starred
         self.own = [p for p in plan.parameters if p.is_given]
-        self.unknown = [self.own[index].name for index in plan.host.unknown] if plan.host else []
+        self.call = plan.host if isinstance(plan.host, HostCall) else None
+        self.unknown = [self.own[index].name for index in self.call.unknown] if self.call else []
         self.taken = {p.name for p in plan.parameters} | {plan.name, *plan.rules}
         wanted = ("residuals", "cotangent", "primals", "tangents", "result", "tangent", "pullback", "spec")
         self.names = {name: self._fresh(name) for name in wanted}
@@ -104,15 +102,15 @@ class _Scaffold:
 
     def _of_host(self, plan: HostScaffold) -> list[str]:
         """The scaffold of a host function that a rule calls."""
-        assert self.plan.host is not None
+        assert self.call is not None
         parameters = [
             dataclasses.replace(self.own[operand], form="array", may_be_number=True)
             if isinstance(operand, int)
             else Parameter("order", "tree", is_static=True)
-            for operand in self.plan.host.operands
+            for operand in self.call.operands
         ]
         arrays = [p.name for p in parameters if not p.is_static]
-        operands = tuple(i if isinstance(o, int) else "order" for i, o in enumerate(self.plan.host.operands))
+        operands = tuple(i if isinstance(o, int) else "order" for i, o in enumerate(self.call.operands))
         inner = dataclasses.replace(
             self.plan,
             name=plan.name,
@@ -141,7 +139,10 @@ class _Scaffold:
                 yield f"{parameter.name} = {array}"
 
     def _function(self, header: Sequence[str], body: Iterable[str]) -> str:
-        return "\n".join([*header, *(f"{self.unit}{line}" for line in body)]) + "\n"
+        lines = list(body)
+        if not lines[0]:
+            del lines[0]
+        return "\n".join([*header, *(f"{self.unit}{line}" if line else "" for line in lines)]) + "\n"
 
     def _call(self, *arguments: str) -> str:
         return f"{self.plan.name}({', '.join([*self.static, *arguments])})"
@@ -162,8 +163,8 @@ class _Scaffold:
 
     def _asked(self, conditions: Sequence[str]) -> list[str]:
         """The statement that raises if an argument without a known derivative is differentiated."""
-        assert self.plan.host is not None
-        origin, names = self.plan.host.origin, " or ".join(self.unknown)
+        assert self.call is not None
+        origin, names = self.call.origin, " or ".join(self.unknown)
         first = f"{self.plan.rules[0]}: the derivative of {origin} in {names} is not known."
         error = self._error(first, self.root, self.room - len(self.unit))
         return [f"if {' or '.join(conditions)}:", *(f"{self.unit}{line}" for line in error)]
@@ -176,7 +177,7 @@ class _Scaffold:
             yield f"{name} = {self.spell('jax.tree')}.map(lambda leaf: leaf.value, {name})"
 
     def _arguments(self) -> list[int]:
-        return self.plan.host.arguments if self.plan.host else []
+        return self.call.arguments if self.call else []
 
     def _backward_rule(self) -> tuple[list[str], bool]:
         """The lines of the rule, and whether it needs the result."""
@@ -198,18 +199,22 @@ class _Scaffold:
                     function = f"{self.spell('functools.partial')}({', '.join([function, *self.static])})"
                 given = f"{function}, {self.names['residuals']}, {self.names['cotangent']}"
                 return [f"return {self.runtime.difference(given)}"], False
-        host = self.plan.host
-        assert host is not None
-        if isinstance(slopes := DERIVATIVES[host.origin], Slopes):
-            return self._of_slopes(host, slopes)
-        twin, pullback = self._twin(host, "cotangent"), self.names["pullback"]
-        given = ", ".join(_starred(self.primals))
+        if self.call and isinstance(slopes := DERIVATIVES[self.call.origin], Slopes):
+            return self._of_slopes(self.call, slopes)
+        defined, function, read = self._in_jax("cotangent", self._read())
+        pullback = self.names["pullback"]
         lines = [
             unpacked,
-            f"_, {pullback} = {self.spell('jax.vjp')}({twin}, {given})",
-            f"return {pullback}({self.names['cotangent']})",
+            *defined,
+            *self._split(f"_, {pullback} = {self.spell('jax.vjp')}({function}, {', '.join(read)})"),
         ]
-        return lines, False
+        called = f"{pullback}({self.names['cotangent']})"
+        if read == list(_starred(self.primals)):
+            return [*lines, f"return {called}"], False
+        cotangents = {name: self._fresh(f"{name}_cotangent") for name in read}
+        lines.append(f"{_target(list(cotangents.values()))} = {called}")
+        returned = self._returned(cotangents.get(p.name, _none(p)) for p in self.primals)
+        return [*lines, *returned], False
 
     def _of_slopes(self, host: HostCall, known: Slopes) -> tuple[list[str], bool]:
         cotangent = self.names["cotangent"]
@@ -265,16 +270,15 @@ class _Scaffold:
                     function = f"{self.spell('functools.partial')}({', '.join([function, *self.static])})"
                 given = f"{function}, {primals}, {self.names['tangents']}"
                 return [f"return {self.runtime.difference(given)}"]
-        host = self.plan.host
-        assert host is not None
-        if isinstance(slopes := DERIVATIVES[host.origin], Slopes):
-            return self._of_slopes_forward(host, slopes, called)
+        if self.call and isinstance(slopes := DERIVATIVES[self.call.origin], Slopes):
+            return self._of_slopes_forward(self.call, slopes, called)
         tangent = self.names["tangent"]
-        function = self._twin(host, "result")
-        pushed = f"_, {tangent} = {self.spell('jax.jvp')}({function}, {primals}, {self.names['tangents']})"
-        if f"{result}.dtype" in function:
-            return [called, pushed, f"return {result}, {tangent}"]
-        return [pushed, f"return {self._call(f'*{primals}')}, {tangent}"]
+        defined, function, _ = self._in_jax("result", list(_starred(self.primals)))
+        given = f"{function}, {primals}, {self.names['tangents']}"
+        pushed = [*defined, *self._split(f"_, {tangent} = {self.spell('jax.jvp')}({given})")]
+        if f"{result}.dtype" in "".join(pushed):
+            return [called, *pushed, f"return {result}, {tangent}"]
+        return [*pushed, f"return {self._call(f'*{primals}')}, {tangent}"]
 
     def _of_slopes_forward(self, host: HostCall, known: Slopes, called: str) -> list[str]:
         result = self.names["result"]
@@ -298,6 +302,33 @@ class _Scaffold:
         return [*lines, f"return {result}, {terms}"]
 
     # Known derivatives.
+
+    def _read(self) -> list[str]:
+        """The arguments of the function that JAX differentiates."""
+        if isinstance(self.plan.host, HostExpression):
+            return [self.own[index].name for index in self.plan.host.arguments]
+        return list(_starred(self.primals))
+
+    def _in_jax(self, like: str, parameters: list[str]) -> tuple[list[str], str, list[str]]:
+        """What JAX differentiates: the statements that define it, itself, and its parameters."""
+        if not isinstance(self.plan.host, HostExpression):
+            assert self.call is not None
+            return [], self._twin(self.call, like), parameters
+        host, name = self.plan.host, self._fresh("in_jax")
+        self.taken |= host.names
+        texts = Translated(self.spell, self.own, self._fresh)
+        statements = [f"{texts.of(target)} = {texts.of(value)}" for target, value in host.statements]
+        results = [texts.of(result) for result in host.results]
+        value = ", ".join(results) if host.is_tuple else results[0]
+        if not host.is_tuple and len(self.own) > 1:
+            value = cast(value, f"{self.names[like]}.dtype")
+        listed = ", ".join(parameters)
+        if not statements:
+            function = f"lambda {listed}: {f'({value})' if host.is_tuple else value}"
+            if len(function) <= self.room - len(f"_, pullback = jax.vjp(, {listed})"):
+                return [], function, parameters
+        body = [f"{self.unit}{line}" for line in (*statements, f"return {value}")]
+        return ["", f"def {name}({listed}):", *body, ""], name, parameters
 
     def _twin(self, host: HostCall, like: str) -> str:
         """The function that JAX differentiates in place of the host's."""
@@ -333,11 +364,12 @@ class _Scaffold:
         higher = {each.origin: each.name for each in self.plan.higher}
 
         def named(call: re.Match[str]) -> str:
-            given = [_computed(each) for each in call[2].format(*operands).split(", ")]
+            texts = call[2].split(", ")
+            given = [_computed(text.format(*operands)) for text in texts]
             if call[1] in higher:
                 text = f"{higher[call[1]]}({', '.join(given)})"
             else:
-                function, arrays = self._on_host(call[1], given, host)
+                function, arrays = self._on_host(call[1], texts, given, host)
                 text = self.runtime.call_host(function, spec, ", ".join(arrays), method)
             if text not in values:
                 place = _PLACES.get(call[2][4:5], "")
@@ -351,7 +383,7 @@ class _Scaffold:
         wanted = [(o, t) for o, t in zip(host.operands, known.texts, strict=True) if isinstance(o, int) and t]
         for operand, text in wanted:
             expression = _JAX.sub(lambda found: self.spell(found[1]), text)
-            expression = _HOST.sub(named, expression).format(
+            expression = HOST.sub(named, expression).format(
                 *operands, result=self.names["result"], jnp=self.spell("jax.numpy")
             )
             if expression.removeprefix("-").isidentifier():
@@ -365,24 +397,22 @@ class _Scaffold:
             lines.insert(0, f"{spec} = {struct}({like}.shape, {like}.dtype)")
         return lines, slopes
 
-    def _on_host(self, origin: str, given: Sequence[str], host: HostCall) -> tuple[str, list[str]]:
+    def _on_host(
+        self, origin: str, texts: Sequence[str], given: Sequence[str], host: HostCall
+    ) -> tuple[str, list[str]]:
         """A function that calls one of the host's with arrays and constants, and what are the arrays."""
         function = self.spell(origin)
         self.taken.add(function.partition(".")[0])
-        arrays = [
-            text for text, operand in zip(given, host.operands, strict=True) if isinstance(operand, int)
-        ]
+        used = [[host.operands[int(index)] for index in re.findall(r"\{(\d)\}", text)] for text in texts]
+        names = [next((self.own[o].name for o in found if isinstance(o, int)), None) for found in used]
+        arrays = [text for text, name in zip(given, names, strict=True) if name is not None]
         if len(arrays) == len(given) and not host.has_cast:
             return function, arrays
-        names = [self.own[operand].name for operand in host.operands if isinstance(operand, int)]
-        passed = iter(names)
-        inner = [
-            next(passed) if isinstance(o, int) else text for text, o in zip(given, host.operands, strict=True)
-        ]
+        inner = [name or text for text, name in zip(given, names, strict=True)]
         called = f"{function}({', '.join(inner)})"
         if host.has_cast:
             called = f"{self.spell('numpy.asarray')}({called}, {self.names['spec']}.dtype)"
-        return f"lambda {', '.join(names)}: {called}", arrays
+        return f"lambda {', '.join(filter(None, names))}: {called}", arrays
 
     def _called(self, before: str, function: str, spec: str, arrays: Sequence[str], method: str) -> list[str]:
         """The lines of a statement that calls a host function."""
@@ -391,6 +421,13 @@ class _Scaffold:
             return [before + text]
         parts = [function, spec, *arrays, f'vmap_method="{method}"']
         return [f"{before}{text.partition('(')[0]}(", *(f"{self.unit}{part}," for part in parts), ")"]
+
+    def _split(self, line: str) -> list[str]:
+        """A statement that ends in a call, on several lines if it is long."""
+        if len(line) <= self.room:
+            return [line]
+        function, _, given = line.partition("(")
+        return [f"{function}(", f"{self.unit}{given.removesuffix(')')}", ")"]
 
     # Pieces.
 

@@ -9,9 +9,10 @@ from typing import Final
 
 from codemods import hostlib
 from codemods.names import Module
-from codemods.plans import HostCall
+from codemods.plans import HostCall, HostExpression
 from codemods.resolve import Bound, Resolved
 from codemods.scaffolds.derivatives import DERIVATIVES, KEYWORDS, Known, Slopes, Twin
+from codemods.scaffolds.expressions import is_constant, translated
 from codemods.sites import PARTIAL, CallSite
 
 _FLOATS: Final = frozenset(
@@ -20,6 +21,8 @@ _FLOATS: Final = frozenset(
     for name in "float16 float32 float64 half single double bfloat16".split()
 )
 _FLOAT_NAMES: Final = frozenset("float16 float32 float64 bfloat16 f2 f4 f8".split())
+_METHODS: Final = ("vmap_method", "vectorized")
+_UNBATCHED: Final = ("sequential", "sequential_unrolled", False, None)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -47,31 +50,39 @@ def of_library(site: CallSite, module: Module) -> HostCall | None:
     return _call(origin, tuple(range(len(site.args))), bound) if origin else None
 
 
-def of_body(site: CallSite, resolved: Resolved, module: Module) -> HostCall | None:
-    """The call, if it is all that the body of the callback does; `module` has its definition."""
+def of_body(site: CallSite, resolved: Resolved, module: Module) -> HostCall | HostExpression | None:
+    """The call, if it is all that the body of the callback does, or else what it computes in terms of JAX.
+
+    `module` has the definition of the callback.
+    """
     if resolved.bound != Bound() or resolved.also:
         return None
-    environment = _arguments(site, resolved)
-    if environment is None:
+    arguments = _arguments(site, resolved)
+    if arguments is None:
         return None
-    found = _Body(module, environment).result(resolved.function)
-    return found if isinstance(found, HostCall) else None
+    operands: dict[str, _Symbolic] = {name: _Operand(index) for name, index in arguments.items()}
+    found = _Body(module, operands).result(resolved.function)
+    if isinstance(found, HostCall):
+        return found
+    methods = [option.value for option in site.options if option.arg in _METHODS]
+    is_batched = not all(isinstance(m, ast.Constant) and m.value in _UNBATCHED for m in methods)
+    return translated(resolved.function, arguments, module, is_batched=is_batched)
 
 
-def _arguments(site: CallSite, resolved: Resolved) -> dict[str, _Symbolic] | None:
-    """What each parameter of the callback stands for; None where that cannot be told."""
+def _arguments(site: CallSite, resolved: Resolved) -> dict[str, int] | None:
+    """The indices of the parameters that the call gives; None where they cannot be told."""
     if any(isinstance(argument, ast.Starred) for argument in site.args):
         return None
     function = resolved.function.args
     names = [p.arg for p in (*function.posonlyargs, *function.args)][resolved.implicit :]
     if len(site.args) > len(names):
         return None
-    found: dict[str, _Symbolic] = {n: _Operand(i) for i, n in enumerate(names[: len(site.args)])}
+    found = {name: index for index, name in enumerate(names[: len(site.args)])}
     by_name = {p.arg for p in (*function.args, *function.kwonlyargs)}
     for index, keyword in enumerate(site.keywords, len(site.args)):
         if keyword.arg not in by_name or keyword.arg is None:
             return None
-        found[keyword.arg] = _Operand(index)
+        found[keyword.arg] = index
     return found
 
 
@@ -163,13 +174,15 @@ def _call(origin: str, operands: tuple[int | str, ...], keywords: Sequence[ast.k
     """A call of the table's, if the table says what it means with these keywords."""
     known = DERIVATIVES.get(origin)
     given = {k.arg: k.value for k in keywords}
-    if known is None or (keywords and not (isinstance(known, Twin) and given.keys() <= KEYWORDS)):
+    if known is None or (isinstance(known, Twin) and not known.is_plain):
+        return None
+    if keywords and not (isinstance(known, Twin) and given.keys() <= KEYWORDS):
         return None
     own = [operand for operand in operands if isinstance(operand, int)]
     behind = [operand for operand in operands[_arrays(known) :] if isinstance(operand, int)]
     if not isinstance(known, Twin) and len(operands) != _arrays(known):
         return None
-    if not own or behind or len(set(own)) < len(own) or not all(map(_is_constant, given.values())):
+    if not own or behind or len(set(own)) < len(own) or not all(map(is_constant, given.values())):
         return None
     texts = tuple((name, ast.unparse(value)) for name, value in given.items() if name)
     return HostCall(origin, operands, texts)
@@ -183,14 +196,3 @@ def _arrays(known: Known) -> int:
         case Slopes(texts=texts):
             return len(texts)
     return 1
-
-
-def _is_constant(node: ast.expr) -> bool:
-    match node:
-        case ast.Constant():
-            return True
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return _is_constant(operand)
-        case ast.Tuple(elts=elements) | ast.List(elts=elements):
-            return all(map(_is_constant, elements))
-    return False

@@ -6,7 +6,7 @@ from typing import Final
 
 from codemods.gradients import Mode, Verdict
 from codemods.model import Diagnostic, Vjp
-from codemods.plans import ScaffoldPlan
+from codemods.plans import HostExpression, ScaffoldPlan
 
 _BY_HAND: Final = "Move the call into a `jax.custom_vjp` or `jax.custom_jvp` function by hand."
 
@@ -32,6 +32,8 @@ def of_scaffold(plan: ScaffoldPlan, verdict: Verdict, asked: Vjp) -> Diagnostic:
             return Diagnostic("BC304", f"{reason} which has a derivative already.")
         case "integer":
             return Diagnostic("BC304", f"{reason} which has no derivative, since its result is of integers.")
+    if isinstance(plan.host, HostExpression):
+        return Diagnostic("BC304", f"{reason} whose derivative JAX takes of the same expression.")
     origin = plan.host.origin if plan.host else ""
     return Diagnostic("BC304", f"{reason} whose derivative is that of `{origin}`.")
 

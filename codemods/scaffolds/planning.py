@@ -196,9 +196,9 @@ class Scaffolds:
             dataclasses.replace(parameter, is_differentiated=index in draft.differentiated)
             for index, parameter in enumerate(draft.signature.own)
         )
-        rule, host = rule_of(
-            draft.plans, self.resolved, self.module, self.context.options.vjp, takes_all=forward
-        )
+        parameters = (*draft.more, *own)
+        vjp = self.context.options.vjp
+        rule, host = rule_of(draft.plans, self.resolved, self.module, vjp, parameters, takes_all=forward)
         spec = structure(site.spec, self.module)
         name = f"{stem}_call"
         return ScaffoldPlan(
@@ -206,7 +206,7 @@ class Scaffolds:
             "jvp" if forward else "vjp",
             name,
             _rules(stem, forward),
-            (*draft.more, *own),
+            parameters,
             rule,
             host,
             spec,
@@ -215,7 +215,7 @@ class Scaffolds:
             draft.place.above,
             first.hops[0] if first.hops else None,
             first.assumed,
-            tuple(self._higher(draft, host, name, forward)) if host is not None else (),
+            tuple(self._higher(draft, host, name, forward)) if isinstance(host, HostCall) else (),
         )
 
     def _higher(self, draft: _Draft, host: HostCall, name: str, forward: bool) -> Iterator[HostScaffold]:

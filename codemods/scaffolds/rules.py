@@ -5,17 +5,21 @@ from __future__ import annotations
 import ast
 import dataclasses
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from codemods.model import Status, Vjp
 from codemods.names import Module
-from codemods.plans import FunctionPlan, HostCall, Rule, SitePlan
+from codemods.plans import FunctionPlan, HostCall, HostExpression, Parameter, Rule, SitePlan
 from codemods.resolve import Resolved
 from codemods.scaffolds import known
 from codemods.scaffolds.derivatives import DERIVATIVES, Slopes
 from codemods.scaffolds.reads import reads_what_changes
 from codemods.scaffolds.results import dtype_of, has_no_derivative, is_integer
 from codemods.sites import CallSite, Site
-from codemods.specs import structure
+from codemods.specs import Spec, structure
+
+# Why a callback is adapted that computes what its body says, if partly in JAX.
+_AS_ITS_BODY_SAYS: Final = frozenset({"BC104", "BC108", "BC117"})
 
 
 def rule_of(
@@ -23,25 +27,38 @@ def rule_of(
     resolved: Mapping[Site, Resolved],
     module: Module,
     chosen: Vjp,
+    parameters: Sequence[Parameter],
     *,
     takes_all: bool,
-) -> tuple[Rule, HostCall | None]:
-    """The rule for call sites that share it; with the host's function, if that has a known derivative.
+) -> tuple[Rule, HostCall | HostExpression | None]:
+    """The rule for call sites that share it; with what the callback does, if that has a known derivative.
 
     `takes_all` says that a rule must give what every argument adds to the result's tangent.
     """
     sites = [plan.site for plan in plans if isinstance(plan.site, CallSite)]
     if is_integer(sites[0].spec, module):
         return "integer", None
-    host = _host_call(plans[0], sites[0], resolved.get(sites[0]), module)
-    if host is not None and all(structure(s.spec, module).kind in ("leaf", "unknown") for s in sites):
+    host = _host(plans[0], sites[0], resolved.get(sites[0]), module)
+    specs = [structure(site.spec, module) for site in sites]
+    if isinstance(host, HostCall) and all(spec.kind in ("leaf", "unknown") for spec in specs):
         unknown = {index for site in sites for index in _unknown(host, site, module)}
         is_enough = not (takes_all and unknown) or len(_given(sites[0])) == len(host.arguments)
         if _has_slope(host) and is_enough:
             return "known", dataclasses.replace(host, unknown=tuple(sorted(unknown)))
+    if isinstance(host, HostExpression) and all(_gives(host, spec) for spec in specs):
+        homes = {module.home(name, module.scopes[site.call]) for name in host.names for site in sites}
+        if homes <= {module.root} and not host.names & {parameter.name for parameter in parameters}:
+            return "known", host
     if chosen == "finite-difference" and any(_reads_anew(plan, resolved, module) for plan in plans):
         return "raise", None
     return ("raise" if chosen == "known" else chosen), None
+
+
+def _gives(host: HostExpression, spec: Spec) -> bool:
+    """Whether an expression is of the structure that is asked for."""
+    if host.is_tuple:
+        return spec.kind == "tuple" and spec.is_flat and len(spec.children) == len(host.results)
+    return bool(host.arguments) and spec.kind in ("leaf", "unknown")
 
 
 def _reads_anew(plan: SitePlan, resolved: Mapping[Site, Resolved], module: Module) -> bool:
@@ -52,13 +69,19 @@ def _reads_anew(plan: SitePlan, resolved: Mapping[Site, Resolved], module: Modul
     return reads_what_changes(found.function, plan.site.call, module)
 
 
-def _host_call(plan: SitePlan, site: CallSite, resolved: Resolved | None, module: Module) -> HostCall | None:
+def _host(
+    plan: SitePlan, site: CallSite, resolved: Resolved | None, module: Module
+) -> HostCall | HostExpression | None:
     if (found := known.of_library(site, module)) is not None:
         return found
     code = plan.diagnostic.code if plan.diagnostic else ""
-    if resolved is None or not (plan.status is Status.REWRITTEN or code == "BC117"):
+    if resolved is None or not (plan.status is Status.REWRITTEN or code in _AS_ITS_BODY_SAYS):
         return None  # it may do something else than its body says
-    return known.of_body(site, resolved, module if resolved.home is None else resolved.home.module)
+    home = module if resolved.home is None else resolved.home.module
+    body = known.of_body(site, resolved, home)
+    if isinstance(body, HostExpression) and body.names and home is not module:
+        return None
+    return body
 
 
 def _has_slope(host: HostCall) -> bool:

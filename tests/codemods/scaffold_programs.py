@@ -884,6 +884,230 @@ def gradients():
 
 ARGUMENTS = (jnp.array([0.8, 3.0]),)
 """,
+    "expression": """
+def _host(z):
+    z = np.asarray(z)
+    return 2 * np.sin(z) ** 2 + z / (1 + np.exp(-z)) - np.pi
+
+def loss(z):
+    spec = jax.ShapeDtypeStruct(z.shape, z.dtype)
+    return jnp.sum(jax.pure_callback(_host, spec, z) ** 2)
+
+def gradients():
+    return jax.grad(loss)(*ARGUMENTS)
+
+ARGUMENTS = (jnp.array([0.8, 3.0]),)
+""",
+    "expression in both modes": """
+def _host(z):
+    return np.tanh(np.asarray(z)) * np.asarray(z)
+
+def loss(z):
+    spec = jax.ShapeDtypeStruct(z.shape, z.dtype)
+    return jnp.sum(jax.pure_callback(_host, spec, z) ** 2)
+
+def gradients():
+    forward, backward = jax.jacfwd(loss)(*ARGUMENTS), jax.grad(loss)(*ARGUMENTS)
+    assert jnp.allclose(forward, backward)
+    return backward
+
+ARGUMENTS = (jnp.array([0.8, 3.0]),)
+""",
+    "expression of JAX's arithmetic": """
+def _host(z):
+    return 1 / (1 + np.exp(-z))
+
+def loss(z):
+    spec = jax.ShapeDtypeStruct(z.shape, z.dtype)
+    return jnp.sum(jax.pure_callback(_host, spec, z) ** 2)
+
+def gradients():
+    return jax.grad(loss)(*ARGUMENTS)
+
+ARGUMENTS = (jnp.array([0.8, 3.0]),)
+""",
+    "expression with statements": """
+def _host(z):
+    z = np.asarray(z)
+    z = z - z.max(axis=-1, keepdims=True)
+    weights = np.exp(z)
+    total = weights.sum(axis=-1, keepdims=True)
+    weights = weights / total
+    return weights
+
+def loss(z):
+    spec = jax.ShapeDtypeStruct(z.shape, z.dtype)
+    return jnp.sum(jax.pure_callback(_host, spec, z) ** 2)
+
+def gradients():
+    return jax.grad(loss)(*ARGUMENTS)
+
+ARGUMENTS = (jnp.array([[0.8, 3.0], [0.3, -1.0]]),)
+""",
+    "expression with statements in both modes": """
+def _host(z):
+    z = np.asarray(z)
+    first, last = z[..., :1], z[..., -1:]
+    scaled = first * last
+    return np.concatenate([scaled + z, last])[:2]
+
+def loss(z):
+    spec = jax.ShapeDtypeStruct(z.shape, z.dtype)
+    return jnp.sum(jax.pure_callback(_host, spec, z) ** 2)
+
+def gradients():
+    forward, backward = jax.jacfwd(loss)(*ARGUMENTS), jax.grad(loss)(*ARGUMENTS)
+    assert jnp.allclose(forward, backward)
+    return backward
+
+ARGUMENTS = (jnp.array([0.8, 3.0]),)
+""",
+    "expression of a module's number and a default": """
+SCALE = 2.5
+
+def _host(z, power=3):
+    return SCALE * np.asarray(z) ** power
+
+def loss(z):
+    spec = jax.ShapeDtypeStruct(z.shape, z.dtype)
+    return jnp.sum(jax.pure_callback(_host, spec, z) ** 2)
+
+def gradients():
+    return jax.grad(loss)(*ARGUMENTS)
+
+ARGUMENTS = (jnp.array([0.8, 3.0]),)
+""",
+    "expression of several arguments": """
+def _host(a, z, unused):
+    return z @ np.asarray(a).T @ z.astype(z.dtype)
+
+def loss(a, z):
+    spec = jax.ShapeDtypeStruct((), z.dtype)
+    return jax.pure_callback(_host, spec, a, z, {'unused': 2})
+
+def gradients():
+    return jax.grad(loss, argnums=(0, 1))(*ARGUMENTS)
+
+ARGUMENTS = (jnp.array([[0.8, 3.0], [0.3, -1.0]]), jnp.array([0.8, 3.0]),)
+""",
+    "expression with several results": """
+def _host(z):
+    z = np.asarray(z)
+    return np.sort(z), np.linalg.norm(z) * 2
+
+def loss(z):
+    spec = (jax.ShapeDtypeStruct(z.shape, z.dtype), jax.ShapeDtypeStruct((), z.dtype))
+    return sum(jnp.sum(each**2) for each in jax.pure_callback(_host, spec, z))
+
+def gradients():
+    return jax.grad(loss)(*ARGUMENTS)
+
+ARGUMENTS = (jnp.array([0.8, 3.0]),)
+""",
+    "logarithm of a determinant": """
+def _host(z):
+    return np.linalg.slogdet(np.asarray(z))[1]
+
+def loss(z):
+    spec = jax.ShapeDtypeStruct((), z.dtype)
+    return jax.pure_callback(_host, spec, z) ** 2
+
+def gradients():
+    return jax.grad(loss)(*ARGUMENTS)
+
+ARGUMENTS = (jnp.array([[0.8, 3.0], [0.3, -1.0]]),)
+""",
+    "sign and logarithm of a determinant": """
+def _host(z):
+    sign, logdet = np.linalg.slogdet(np.asarray(z))
+    return sign * logdet
+
+def loss(z):
+    spec = jax.ShapeDtypeStruct((), z.dtype)
+    return jax.pure_callback(_host, spec, z) ** 2
+
+def gradients():
+    return jax.grad(loss)(*ARGUMENTS)
+
+ARGUMENTS = (jnp.array([[0.8, 3.0], [0.3, -1.0]]),)
+""",
+    "function with several results": """
+def _host(z):
+    return np.linalg.slogdet(np.asarray(z))
+
+def loss(z):
+    spec = (jax.ShapeDtypeStruct((), z.dtype), jax.ShapeDtypeStruct((), z.dtype))
+    return sum(jnp.sum(each**2) for each in jax.pure_callback(_host, spec, z))
+
+def gradients():
+    return jax.grad(loss)(*ARGUMENTS)
+
+ARGUMENTS = (jnp.array([[0.8, 3.0], [0.3, -1.0]]),)
+""",
+    "expression with constants for arguments": """
+def _host(z):
+    return np.einsum("ij,j->i", np.reshape(np.asarray(z), (2, -1)), np.array([1.0, 2.0]))
+
+def loss(z):
+    spec = jax.ShapeDtypeStruct((2,), z.dtype)
+    return jnp.sum(jax.pure_callback(_host, spec, z) ** 2)
+
+def gradients():
+    return jax.grad(loss)(*ARGUMENTS)
+
+ARGUMENTS = (jnp.array([[0.8, 3.0], [0.3, -1.0]]),)
+""",
+    "expression of a pytree": """
+def _host(params, z):
+    return np.asarray(params["w"]) * np.asarray(z) + np.asarray(params["b"])
+
+def loss(a, z):
+    spec = jax.ShapeDtypeStruct(z.shape, z.dtype)
+    return jnp.sum(jax.pure_callback(_host, spec, {'w': a, 'b': a * 2}, z) ** 2)
+
+def gradients():
+    return jax.grad(loss, argnums=(0, 1))(*ARGUMENTS)
+
+ARGUMENTS = (jnp.array([0.8, 3.0]), jnp.array([0.8, 3.0]),)
+""",
+    "expression with a size": """
+def _host(z):
+    z = np.asarray(z)
+    return np.sum(z ** 2) / z.shape[0] + z.mean()
+
+def loss(z):
+    spec = jax.ShapeDtypeStruct((), z.dtype)
+    return jax.pure_callback(_host, spec, z) ** 2
+
+def gradients():
+    return jax.grad(loss)(*ARGUMENTS)
+
+ARGUMENTS = (jnp.array([0.8, 3.0]),)
+""",
+    "function of complex results": """
+def _host(z):
+    return np.fft.rfft(np.asarray(z))
+
+def loss(z):
+    spec = jax.ShapeDtypeStruct((3,), jnp.result_type(z.dtype, jnp.complex64))
+    return jnp.sum(jnp.abs(jax.pure_callback(_host, spec, z)) ** 2)
+
+def gradients():
+    return jax.grad(loss)(*ARGUMENTS)
+
+ARGUMENTS = (jnp.array([0.8, 3.0, -1.0, 0.5]),)
+""",
+    "expression of a lambda": """
+
+def loss(z):
+    spec = jax.ShapeDtypeStruct(z.shape, z.dtype)
+    return jnp.sum(jax.pure_callback(lambda z: np.clip(np.asarray(z), 0.0, 1.0) * 2, spec, z) ** 2)
+
+def gradients():
+    return jax.grad(loss)(*ARGUMENTS)
+
+ARGUMENTS = (jnp.array([0.8, 3.0]),)
+""",
     "two slopes and broadcasting": """
 def _beta(a, b):
     return scipy.special.beta(a, b)

@@ -178,6 +178,8 @@ def is_for_jax(name: str) -> bool:
         "unknown: callback is a parameter",
         "unknown: keyword arguments",
         "unknown: nested callback",
+        "known: expression of JAX's arithmetic",
+        "known: expression of several arguments",
         "known: library function",
         "known: library function with keywords bound",
     }
@@ -714,3 +716,132 @@ def test_what_computes_the_same_later_has_finite_differences(name, tmp_path):
     text = HEADER + _of_closure(SETTLED[name])
     found = gradients(migrate(text, tmp_path, vjp="finite-difference").after.decode(), x64=False)
     np.testing.assert_allclose(found, differences(text), rtol=1e-2)
+
+
+def with_body(body: str, *, spec: str = "jax.ShapeDtypeStruct(z.shape, z.dtype)", option: str = "") -> str:
+    """A program whose callback has a body, which may use `z`, `n` and `LIMIT`."""
+    return f"""\
+import jax
+import jax.numpy as jnp
+import numpy as np
+import scipy.special
+
+LIMIT = 3.0
+CHANGED = 1.0
+CHANGED = 2.0
+TABLE = np.ones(3)
+
+
+def _host(z, n=2):
+    z = np.asarray(z)
+    {body}
+
+
+def loss(z):
+    return jnp.sum(jax.pure_callback(_host, {spec}, z{option}))
+
+
+gradient = jax.grad(loss)
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    {
+        "a branch": "return np.sin(z) * 2 if n else z",
+        "a comparison": "return np.where(z > 0, z, 0)",
+        "a statement that branches": "if n:\n        return z\n    return z * 2",
+        "a loop": "for _ in range(3):\n        z = z * 2\n    return z",
+        "a write in place": "w = np.exp(z)\n    w[0] = 1\n    return w",
+        "an augmented assignment": "w = np.exp(z)\n    w *= 2\n    return w",
+        "a call for what it does": "w = np.exp(z)\n    w.sort()\n    return w",
+        "an output argument": "w = np.exp(z)\n    np.sin(z, out=w)\n    return w",
+        "double precision": "return np.log(np.sum(np.exp(z.astype(np.float64)))) * z",
+        "double precision by name": "return np.sin(z.astype('float64')) * 2",
+        "an integer type": "return (z * 2).astype(np.int32) * z",
+        "a dtype": "return np.sum(z, dtype=np.float64) * z",
+        "a function that is not known": "return np.sin(z) * np.random.random()",
+        "a function that JAX has not": "return 2 * scipy.special.j0(z)",
+        "integer division": "return z // 2 + z",
+        "a remainder": "return z % 2 + z",
+        "a number that is bound again": "return CHANGED * z",
+        "an array of the module": "return TABLE * z",
+        "a builtin": "return max(z, LIMIT) * 2",
+        "an attribute": "return z.real.imag * 2",
+        "an index that is no constant": "return z[z.argmax()] * z",
+        "a list for an index": "return z[[0, 1]] * 2",
+        "a tuple that is asked for as an array": "return z, z * 2",
+        "a list": "return [z * 2, z]",
+        "a star": "return np.concatenate([*z]) * 2",
+        "a constant": "return LIMIT",
+        "a name of its own": "return w * z",
+        "a text": "return 'z'",
+        "another axis of a keyword": "return np.sum(z, where=True) * z",
+        "an element too many": "sign, logdet, more = np.linalg.slogdet(z)\n    return sign * z",
+        "arithmetic on a tuple": "return np.linalg.slogdet(z) * z",
+    }.items(),
+    ids=lambda item: item[0],
+)
+def test_a_body_that_may_mean_something_else_to_jax_is_to_be_filled_in(body, tmp_path):
+    assert codes(migrate(with_body(body[1]), tmp_path)) == ["BC303"]
+
+
+def test_a_number_of_the_module_is_read_where_it_is_in_sight(tmp_path):
+    text = with_body("return LIMIT * z")
+    assert codes(migrate(text, tmp_path)) == ["BC304"]
+    shadowed = text.replace("def loss(z):", "def loss(z, LIMIT=1):")
+    assert codes(migrate(shadowed, tmp_path)) == ["BC303"]
+
+
+@pytest.mark.parametrize(
+    ("body", "is_vectorized"),
+    [
+        ("return z / z.size", False),
+        ("return z / z.shape[0]", False),
+        ("return z * z.ndim", False),
+        ("return z / z.sum()", False),
+        ("return z / z.sum(axis=0)", False),
+        ("return z.T * 2", False),
+        ("return z[::-1] * 2", False),
+        ("return np.flip(z) * 2", False),
+        ("return np.cumsum(z) * 2", False),
+        ("return np.sort(z, 0) * 2", False),
+        ("return np.fft.irfft(np.fft.rfft(z, axis=0), axis=0) * 2", False),
+        ("return z - scipy.special.logsumexp(z)", False),
+        ("return z / z.sum(axis=-1, keepdims=True)", True),
+        ("return z[..., ::-1] * 2", True),
+        ("return np.cumsum(z, axis=-1) * 2", True),
+        ("return np.sort(z) * np.sin(z) ** 2", True),
+        ("return z - scipy.special.logsumexp(z, axis=-1, keepdims=True)", True),
+    ],
+)
+def test_the_first_axes_of_a_vectorized_callback_are_those_of_a_batch(body, is_vectorized, tmp_path):
+    assert codes(migrate(with_body(body), tmp_path)) == ["BC304"]
+    for method, is_known in {
+        "sequential": True,
+        "expand_dims": is_vectorized,
+        "broadcast_all": is_vectorized,
+    }.items():
+        text = with_body(body, option=f', vmap_method="{method}"')
+        assert codes(migrate(text, tmp_path)) == ["BC304" if is_known else "BC303"]
+
+
+def test_variables_keep_what_they_stand_for(tmp_path):
+    """A name that is bound again is another variable where the first value is still used."""
+    bodies = {
+        "w = z * 2\n    v = w\n    w = np.sin(w)\n    return w * v": lambda z: np.sin(2 * z) * 2 * z,
+        "a, b = z * 2, z + 1\n    a, b = b, a\n    a = a * 3\n    return a - b": lambda z: 3 * z + 3 - 2 * z,
+        "a = z * 2\n    a, b = a + 1, a * a\n    return a * b": lambda z: (2 * z + 1) * 4 * z * z,
+        "w = z\n    z = z * z\n    return w + z": lambda z: z + z * z,
+        "unused = np.exp(z)\n    jnp = z * 2\n    return jnp * np.sin(jnp)": lambda z: 2 * z * np.sin(2 * z),
+        "w: np.ndarray = np.exp(z)\n    return (w := w) if False else w": None,
+    }
+    z = np.array([0.3, 1.2])
+    for body, function in bodies.items():
+        result = migrate(with_body(body), tmp_path)
+        assert codes(result) == ["BC304" if function else "BC303"]
+        if function is not None:
+            with jax.enable_x64(True):
+                found = run(result.after.decode(), "gradient")(jnp.asarray(z))
+            expected = (function(z + 1e-6) - function(z - 1e-6)) / 2e-6
+            np.testing.assert_allclose(found, expected, rtol=1e-6)
