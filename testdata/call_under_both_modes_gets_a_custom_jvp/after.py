@@ -5,7 +5,7 @@ import numpy as np
 
 
 def _energy(ctx, out, x, scale):
-    out[...] = np.asarray(np.sum(np.cosh(np.asarray(x))) * np.asarray(scale), np.float32)
+    out[...] = np.asarray(np.sum(np.rint(np.asarray(x))) * np.asarray(scale), np.float32)
     return
 
 

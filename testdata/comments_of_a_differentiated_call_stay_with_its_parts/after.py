@@ -5,7 +5,7 @@ import numpy as np
 
 
 def _blend(ctx, out, x, y):
-    out[...] = np.asarray(x) / 2 + np.asarray(y) / 2
+    out[...] = np.rint(np.asarray(x)) / 2 + np.asarray(y) / 2
     return
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def _blend(x, y):
-    return np.asarray(x) / 2 + np.asarray(y) / 2
+    return np.rint(np.asarray(x)) / 2 + np.asarray(y) / 2
 
 
 def loss(x, y):

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def _energy(x):
-    return np.asarray(np.sum(np.cosh(np.asarray(x))), np.float32)
+    return np.asarray(np.sum(np.cosh(np.unwrap(np.asarray(x)))), np.float32)
 
 
 def energy(x):

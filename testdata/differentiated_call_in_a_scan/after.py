@@ -5,7 +5,7 @@ import numpy as np
 
 
 def _step(ctx, out, state, force):
-    out[...] = np.tanh(np.asarray(state) + np.asarray(force))
+    out[...] = np.rint(np.asarray(state) + np.asarray(force))
     return
 
 

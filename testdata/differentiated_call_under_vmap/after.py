@@ -5,7 +5,7 @@ import numpy as np
 
 
 def _rank(ctx, out, row):
-    out[...] = np.sort(np.asarray(row))
+    out[...] = np.partition(np.asarray(row), 1)
     return
 
 

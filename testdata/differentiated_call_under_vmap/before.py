@@ -4,7 +4,7 @@ import numpy as np
 
 
 def _rank(row):
-    return np.sort(np.asarray(row))
+    return np.partition(np.asarray(row), 1)
 
 
 def loss(rows):

@@ -6,7 +6,7 @@ import numpy as np
 
 def _blend(ctx, out, x, *, weight, other):
     x, weight, other = np.asarray(x), np.asarray(weight), np.asarray(other)
-    out[...] = x * weight + other * (1 - weight)
+    out[...] = np.rint(x) * weight + other * (1 - weight)
     return
 
 

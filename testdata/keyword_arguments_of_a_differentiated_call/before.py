@@ -5,7 +5,7 @@ import numpy as np
 
 def _blend(x, *, weight, other):
     x, weight, other = np.asarray(x), np.asarray(weight), np.asarray(other)
-    return x * weight + other * (1 - weight)
+    return np.rint(x) * weight + other * (1 - weight)
 
 
 def blend(x, y):

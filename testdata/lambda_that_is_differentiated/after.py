@@ -5,30 +5,30 @@ import numpy as np
 
 
 def loss(x):
-    def _sort(ctx, out, a):
+    def _partition(ctx, out, a):
         a = np.asarray(a)
-        out[...] = np.sort(a)
+        out[...] = np.partition(a, 1)
         return
 
     @jax.custom_vjp
-    def _sort_call(x):
+    def _partition_call(x):
         x = jnp.asarray(x)
-        return bufcb.buffer_callback(_sort, jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+        return bufcb.buffer_callback(_partition, jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
 
-    def _sort_fwd(x):
-        return _sort_call(x), (x,)
+    def _partition_fwd(x):
+        return _partition_call(x), (x,)
 
-    def _sort_bwd(residuals, cotangent):
+    def _partition_bwd(residuals, cotangent):
         (x,) = residuals
         raise NotImplementedError(
-            "_sort_bwd: fill in the cotangent of x, then delete this line. "
+            "_partition_bwd: fill in the cotangent of x, then delete this line. "
             "Gradients reach it from jax.grad (program.py:35)."
         )
         return (jnp.zeros_like(x),)
 
-    _sort_call.defvjp(_sort_fwd, _sort_bwd)
+    _partition_call.defvjp(_partition_fwd, _partition_bwd)
 
-    y = _sort_call(x)
+    y = _partition_call(x)
     return jnp.sum(y * jnp.arange(3.0))
 
 

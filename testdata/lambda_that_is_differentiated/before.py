@@ -4,7 +4,7 @@ import numpy as np
 
 
 def loss(x):
-    y = jax.pure_callback(lambda a: np.sort(a), jax.ShapeDtypeStruct(x.shape, x.dtype), x)
+    y = jax.pure_callback(lambda a: np.partition(a, 1), jax.ShapeDtypeStruct(x.shape, x.dtype), x)
     return jnp.sum(y * jnp.arange(3.0))
 
 

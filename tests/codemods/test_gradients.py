@@ -508,7 +508,7 @@ def migrated(text: str, **options: object):
 
 
 def test_a_note_and_the_result_say_how_a_call_is_differentiated():
-    result = migrated(TRAINED, ignore=("BC303",))  # so that it gets none
+    result = migrated(TRAINED, ignore=("BC303", "BC304"))  # so that it gets none
     (site,) = result.sites
     hops = (Hop(Path("ops.py"), 12, "jax.grad(_f)"), Hop(Path("ops.py"), 9, "_f"))
     assert (site.gradient, site.gradient_path) == (Gradient.UNPROTECTED, hops)
@@ -520,7 +520,7 @@ def test_a_note_and_the_result_say_how_a_call_is_differentiated():
 
 def test_a_comment_silences_the_note_alone():
     text = TRAINED.replace("_host, x, x)", "_host, x, x)  # bufcb: skip[BC301]")
-    result = migrated(text, ignore=("BC303",))
+    result = migrated(text, ignore=("BC303", "BC304"))
     assert [site.gradient for site in result.sites] == [Gradient.UNPROTECTED]
     assert result.changed
     assert result.notes == ()
