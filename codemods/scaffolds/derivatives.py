@@ -93,8 +93,8 @@ _BETA_DENSITY: Final = (
     "- {jax:jax.scipy.special.betaln}({0}, {1})"
 )
 # Of a symmetric matrix the host functions read one half, and so only that half has a derivative.
-_FROM_LOWER: Final = "{jnp}.tril({0}) + {jnp}.tril({0}, -1).mT"
-_FROM_UPPER: Final = "{jnp}.triu({0}) + {jnp}.triu({0}, 1).mT"
+_FROM_LOWER: Final = "{jnp}.tril({0}) + {jnp}.tril({0}, -1).mT.conj()"
+_FROM_UPPER: Final = "{jnp}.triu({0}) + {jnp}.triu({0}, 1).mT.conj()"
 
 _TABLE: Final[dict[str, Known]] = {
     # Ufuncs of NumPy, those without a derivative left out.
@@ -236,7 +236,7 @@ _TABLE: Final[dict[str, Known]] = {
         "scipy.signal", "jax.scipy.signal", "convolve correlate fftconvolve convolve2d correlate2d", arrays=2
     ),
     "scipy.linalg.block_diag": Twin("jax.scipy.linalg.block_diag", arrays=32),
-    "scipy.linalg.cholesky": Formula(f"{{jnp}}.linalg.cholesky({_FROM_UPPER}).mT"),
+    "scipy.linalg.cholesky": Formula(f"{{jnp}}.linalg.cholesky({_FROM_UPPER}).mT.conj()"),
 }
 
 DERIVATIVES: Final[Mapping[str, Known]] = types.MappingProxyType(_TABLE)

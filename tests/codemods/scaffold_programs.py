@@ -35,7 +35,7 @@ ARGUMENTS = (jnp.array([0.3, 1.2, -0.5]),)
 """,
     "complex numbers in forward mode": """
 def _host(z):
-    return np.fft.fft(np.asarray(z) ** 2)
+    return np.fft.fft(np.unique(np.asarray(z)) ** 2)
 
 def loss(x):
     z = x * (1 + 0.5j)
@@ -1107,6 +1107,35 @@ def gradients():
     return jax.grad(loss)(*ARGUMENTS)
 
 ARGUMENTS = (jnp.array([0.8, 3.0]),)
+""",
+    "expression of complex numbers": """
+def _host(z):
+    return np.fft.fft(np.asarray(z) ** 2) * np.conj(np.asarray(z))
+
+def loss(x):
+    z = x * (1 + 0.5j)
+    return jnp.sum(jnp.abs(jax.pure_callback(_host, jax.ShapeDtypeStruct(z.shape, z.dtype), z)))
+
+def gradients():
+    forward, backward = jax.jacfwd(loss)(*ARGUMENTS), jax.grad(loss)(*ARGUMENTS)
+    assert jnp.allclose(forward, backward)
+    return backward
+
+ARGUMENTS = (jnp.array([0.3, 1.2, -0.5]),)
+""",
+    "half of a Hermitian matrix": """
+def _host(a):
+    return np.linalg.cholesky(np.asarray(a))
+
+def loss(x):
+    a = x + 1j * jnp.tril(x, -1)
+    lower = jax.pure_callback(_host, jax.ShapeDtypeStruct(a.shape, a.dtype), a)
+    return jnp.sum(jnp.abs(lower) ** 2 * jnp.arange(4.0).reshape(2, 2)) + jnp.sum(lower.imag)
+
+def gradients():
+    return jax.grad(loss)(*ARGUMENTS)
+
+ARGUMENTS = (jnp.array([[3.0, 0.2], [0.7, 2.0]]),)
 """,
     "two slopes and broadcasting": """
 def _beta(a, b):
