@@ -225,7 +225,9 @@ class Imports:
 
     def _beside(self, node: ast.AST) -> Import | None:
         """The import of JAX in a function that has run whenever `node` does."""
-        used = [node.func, *node.args[:1]] if isinstance(node, ast.Call) else []
+        used: list[ast.expr] = [node] if isinstance(node, ast.Attribute | ast.Name) else []
+        if isinstance(node, ast.Call):
+            used = [node.func, *node.args[:1]]
         for name in (n for expression in used for n in walk(expression) if isinstance(n, ast.Name)):
             alias = self._alias_before(name)
             if alias is not None and self._module.scopes[alias].is_function:

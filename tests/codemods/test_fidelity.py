@@ -1949,6 +1949,31 @@ def use(x, s):
 """,
             id="a block that gets the new import needs no pass",
         ),
+        pytest.param(
+            """\
+import numpy as np
+
+
+def use(x, s):
+    import jax
+    call = print
+    if x.size:
+        call = jax.pure_callback
+    return call(np.negative, s, x), jax.pure_callback(np.negative, s, x)
+""",
+            """\
+import numpy as np
+
+
+def use(x, s):
+    import bufcb
+    call = print
+    if x.size:
+        call = bufcb.pure_callback
+    return call(np.negative, s, x), bufcb.buffer_callback(bufcb.adapt(np.negative), s)(x)
+""",
+            id="a value and a call in one function share the new import",
+        ),
     ],
 )
 def test_imports_inside_functions(before, after):
