@@ -445,7 +445,9 @@ def _without_runtime(plan: SitePlan) -> SitePlan:
     if plan.status is not Status.ADAPTED:
         return plan
     reason = plan.diagnostic.reason if plan.diagnostic else ""
-    way_out = "Change that, or use `--target bufcb`, whose runtime can adapt it."
+    is_library = plan.diagnostic is not None and plan.diagnostic.code == "BC102"
+    change = "Call it in a function of your own" if is_library else "Change that"
+    way_out = f"{change}, or use `--target bufcb`, whose runtime can adapt it."
     return SitePlan(
         plan.site, Status.REFUSED, Diagnostic("BC207", f"JAX has nothing to adapt it with: {reason}", way_out)
     )

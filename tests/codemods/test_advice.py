@@ -115,6 +115,15 @@ def test_what_converting_would_not_help_is_named_first(tmp_path: Path):
     assert site_of(text, tmp_path, "--arrays", "numpy")["code"] == "BC103"
 
 
+def test_a_library_function_that_jax_cannot_adapt_is_to_be_called_in_a_function(tmp_path: Path):
+    text = PROGRAM.format(parameters="x", value="np.linalg.inv(x)", arguments="a", advised="")
+    direct = text.replace("pure_callback(_host", "pure_callback(np.linalg.inv")
+    site = site_of(direct, tmp_path, "--target", "jax")
+    assert (site["status"], site["code"]) == ("refused", "BC207")
+    assert " Call it in a function of your own, or use `--target bufcb`" in site["message"]
+    assert site_of(text, tmp_path, "--target", "jax")["status"] == "rewritten"
+
+
 def test_a_kept_exception_is_no_matter_of_arrays(tmp_path: Path):
     body = "    try:\n        x = np.exp(x)\n    except ValueError as error:\n        solve.last = error\n"
     text = PROGRAM.format(parameters="x", value="np.sin(x)", arguments="a", advised=body)
