@@ -131,3 +131,18 @@ def test_every_code_is_listed():
 
     listed = dict(re.findall(r"^\| `(BCL?\d+)` \| (.+) \|$", README, re.MULTILINE))
     assert listed == {**CODES, **LINT_CODES}
+
+
+def test_modules_that_maintainers_are_told_of_are_there():
+    chapter = README[README.index("## For maintainers") :]
+    rows = [line.split("|")[1] for line in chapter.splitlines() if line.startswith("| `")]
+    steps = [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
+    assert len(steps) == len(set(steps)) > 30
+    assert [name for name in steps if not (ROOT / "codemods" / name).exists()] == []
+    runtime = re.findall(
+        r"`(\w+\*?\.py)`", chapter[chapter.index("runtime, `") : chapter.index("A new rule")]
+    )
+    assert len(runtime) == 10
+    assert [name for name in runtime if not [*ROOT.glob(f"bufcb/{name}")]] == []
+    packages = {path.parent.name for path in ROOT.glob("codemods/*/__init__.py")}
+    assert packages <= {name.rstrip("/") for name in steps}
