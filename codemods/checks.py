@@ -128,13 +128,16 @@ def _check_position(group: Group) -> None:
 
 
 def check_writes(findings: Findings, options: Options) -> None:
-    """A copy would let a write succeed that fails today."""
+    """A copy would let a write succeed that fails today, or be seen to allow it."""
     for name, usage in findings.report.usages.items():
         if usage.write is not None and usage.escape is not None and not options.views:
+            done = "is written into"
+            if isinstance(usage.write, ast.Attribute) and isinstance(usage.write.ctx, ast.Load):
+                done = f"is asked for its `{usage.write.attr}`"
             raise Adapted(
                 Diagnostic(
                     "BC105",
-                    f"A view of `{name}` is written into and may be kept.",
+                    f"A view of `{name}` {done} and may be kept.",
                     f"Copy it first: `{name} = np.array({name})`.",
                 )
             )

@@ -120,6 +120,8 @@ TAKES_FUNCTION: Final = frozenset(
 )
 
 ARRAY_INQUIRIES: Final = frozenset({"shape", "dtype", "ndim", "size", "itemsize", "nbytes"})
+# Tell a copy from the read-only view that NumPy has of an array of JAX.
+MEMORY_ATTRIBUTES: Final = frozenset({"flags", "base"})
 JAX_ATTRIBUTES: Final = frozenset(
     {
         *("at", "device", "devices", "sharding", "block_until_ready", "is_ready", "weak_type", "aval"),

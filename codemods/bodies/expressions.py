@@ -266,6 +266,8 @@ class Expressions(Effects):
             return NUMBER if node.attr in ("ndim", "size", "itemsize", "nbytes") else CLEAN
         self.use(value, Use.OTHER)
         if not value.raw:
+            if node.attr in hostlib.MEMORY_ATTRIBUTES:
+                self.note_write(value, node)
             return Value(view=value.view, is_exception=value.is_exception and node.attr != "args")
         if node.attr in hostlib.ARRAY_ATTRIBUTES:
             return Value(

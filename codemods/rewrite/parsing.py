@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import ast
 import functools
+import io
+import itertools
+import keyword
+import tokenize
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import libcst as cst
 
 from codemods.rewrite.alignment import realigned
 
+_Node = TypeVar("_Node", bound=cst.CSTNode)
 _EMPTY = cst.Module([])
 _HEADER = "if True:\n"
 
@@ -34,7 +40,7 @@ def _generated(node: cst.CSTNode) -> str:
 
 def expression(text: str) -> cst.BaseExpression:
     """Parses an expression, which may have line breaks outside of brackets of its own."""
-    parsed = cst.parse_expression(f"({text})")
+    parsed = _read(cst.parse_expression, f"({text})", " ")
     return parsed.with_changes(lpar=parsed.lpar[1:], rpar=parsed.rpar[:-1])
 
 
@@ -127,7 +133,8 @@ def transform_block(
     prefix, text = text[:feed], text[feed:]
     indented = text[:1] in (" ", "\t")
     header = _HEADER if indented else ""
-    module = cst.parse_module(header + text)
+    mark = " " if "\f" in text else "\f"  # white space that can be told from the text's own
+    module = _read(cst.parse_module, header + text, mark)
     if indented:
         outer = module.body[0]
         assert isinstance(outer, cst.If)
@@ -139,7 +146,33 @@ def transform_block(
         module = module.with_changes(body=[changed])
     else:
         module = module.with_changes(body=[*_listed(change(module.body[0], module.default_indent))])
-    return prefix + module.code[len(header) :]
+    code = module.code[len(header) :]
+    return prefix + (code.replace("\f", "") if mark == "\f" else code)
+
+
+def _read(parse: Callable[[str], _Node], text: str, space: str) -> _Node:
+    """Parses a text, with `space` between brackets and keywords if LibCST cannot without.
+
+    To Python `return(a if b else c)` is as good as with a space; LibCST takes a conditional expression in
+    parentheses for one that needs it, and fails with a `TypeError` for `else(lambda: a)`.
+    """
+    try:
+        return parse(text)
+    except (cst.CSTValidationError, TypeError):
+        return parse(_spaced(text, space))
+
+
+def _spaced(text: str, space: str) -> str:
+    """The text with `space` wherever a keyword and a bracket touch."""
+    lines = text.split("\n")
+    tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+    for before, after in reversed([*itertools.pairwise(tokens)]):
+        opens = keyword.iskeyword(before.string) and after.string in ("(", "[", "{")
+        closes = before.string in (")", "]", "}") and keyword.iskeyword(after.string)
+        if before.end == after.start and (opens or closes):
+            row, column = before.end
+            lines[row - 1] = lines[row - 1][:column] + space + lines[row - 1][column:]
+    return "\n".join(lines)
 
 
 def _listed(found: cst.BaseStatement | Sequence[cst.BaseStatement]) -> Sequence[cst.BaseStatement]:

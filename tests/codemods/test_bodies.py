@@ -344,6 +344,8 @@ def test_writing_into_ones_own_is_none(text: str):
         row("filling a diagonal", "a = np.asarray(x)\nnp.fill_diagonal(a, 1)\nreturn a"),
         row("shuffling", "a = np.asarray(x)\nnp.random.shuffle(a)\nreturn a"),
         row("setting flags", "a = np.asarray(x)\na.setflags(write=True)\nreturn a"),
+        row("asking for flags", "a = np.asarray(x)\nreturn a * a.flags.writeable"),
+        row("asking for the base", "return np.float32(np.asarray(x).base is None)"),
     ],
 )
 def test_writing_into_a_view_is_noted(text: str):

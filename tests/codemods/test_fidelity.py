@@ -407,6 +407,34 @@ y = "é🎉", bufcb.buffer_callback(_host, S)(X), "…"
 
 DEFINITIONS = [
     pytest.param(
+        """\
+def _host(a):
+    a = np.asarray(a)
+    while(0 if a.size else 1) or not(a.size if a.ndim else 1):
+        pass
+    b = (a if a.size else a)if a.ndim else(lambda: X)()
+    if a.size > 2:
+        return(a if a.size
+               else b)
+    return np.sin(a if(a.size if a.ndim else 0)else b)
+""",
+        """\
+def _host(ctx, out, a):
+    a = np.asarray(a)
+    while(0 if a.size else 1) or not(a.size if a.ndim else 1):
+        pass
+    b = (a if a.size else a)if a.ndim else(lambda: X)()
+    if a.size > 2:
+        bufcb.store(out, (a if a.size
+               else b))
+        return
+    out[...] = np.sin(a if(a.size if a.ndim else 0)else b)
+    return
+""",
+        "S",
+        id="keywords and brackets that touch",
+    ),
+    pytest.param(
         '''\
 def _host(a):
     """Doc."""
