@@ -359,7 +359,8 @@ def wrap_host_callbacks(wrap: Callable[[str, Callable[..., Any]], Callable[..., 
 def wrap_buffer_callback(wrap: Callable[..., Callable[..., Any]]) -> None:
     """Replace each callback of JAX's own `buffer_callback` by `wrap(callback, inputs, outputs)` from now on.
 
-    `inputs` and `outputs` are pairs of shape and dtype. Replaced by: nothing public.
+    `inputs` and `outputs` are pairs of shape and dtype; a keyword, `has_aliases`, says whether some share
+    memory. Replaced by: nothing public.
     """
     lower = _buffer_callback._buffer_callback_lowering
 
@@ -368,7 +369,7 @@ def wrap_buffer_callback(wrap: Callable[..., Callable[..., Any]]) -> None:
             [(aval.shape, np.dtype(aval.dtype)) for aval in avals]
             for avals in (avals_in(ctx), avals_out(ctx))
         )
-        wrapped = wrap(callback, inputs, outputs)
+        wrapped = wrap(callback, inputs, outputs, has_aliases=bool(params.get("input_output_aliases")))
         return lower(ctx, *operands, callback=wrapped, **params)
 
     mlir.register_lowering(_buffer_callback.buffer_callback_p, rule)

@@ -8,8 +8,8 @@ written stays written, however the process ends.
 A log begins with `HEADER`, and goes on with records, each of which is `RECORD`, a length and a kind, and as
 many bytes. A kind of 0 ends the log, and a "-" fills a gap.
 
-  "s"  A signature: a JSON object that says which callback is called, and with which shapes and dtypes.
-       Signatures are numbered from 0.
+  "s"  A signature: a JSON object that says which callback is called, what is bound to it, and with which
+       shapes and dtypes. Signatures are numbered from 0.
   "n"  `COUNT`: the number of a signature, and how many calls of it there were so far, recorded or not.
   "c"  `CALL`: the number of a signature, seconds, and the digests of inputs and outputs.
   "a"  The same, and `PLACE`: where the file of the same name with the suffix `ARRAYS` has their bytes.
@@ -19,11 +19,15 @@ many bytes. A kind of 0 ends the log, and a "-" fills a gap.
 The first `ALL_CALLS` calls of a signature are recorded, and from then on one in `SAMPLED`, whose kinds are
 capitals wherever they stand. What a callback is called with decides which, so that two runs agree on them.
 `BUFCB_RECORD_LIMIT` is how many bytes all processes may write in all.
+
+`BUFCB_RECORD_HOOKED` says that a module `_bufcb_startup` is imported in each process, to record callbacks
+also where nothing else imports `bufcb`. A process without it leaves a file with the suffix `UNHOOKED`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import inspect
 import itertools
@@ -44,13 +48,14 @@ import numpy as np
 from jax.tree_util import tree_leaves
 
 from bufcb import _jax
-from bufcb.buffers import OutputError, canonical_dtype
+from bufcb.adapted import Adapted
+from bufcb.buffers import OutputError, canonical_dtype, fill_canary
 from bufcb.callables import innermost
 
 __all__ = ["Recorder", "install", "is_on", "recorder"]
 
 HEADER: Final = struct.Struct("<16sII")
-MAGIC: Final = b"bufcb calls 1\n\0\0"
+MAGIC: Final = b"bufcb calls 2\n\0\0"
 RECORD: Final = struct.Struct("<Ic")
 COUNT: Final = struct.Struct("<IQ")
 _NUMBER: Final = struct.Struct("<Q")
@@ -60,6 +65,7 @@ FAILED: Final = struct.Struct("<If16s")
 LOG: Final = ".calls"
 ARRAYS: Final = ".arrays"
 FAULT: Final = ".fault"
+UNHOOKED: Final = ".unhooked"
 
 ALL_CALLS: Final = 10_000
 SAMPLED: Final = 32
@@ -73,6 +79,7 @@ _LIMIT: Final = os.environ.get("BUFCB_RECORD_LIMIT") or "268435456"
 
 _UNIT: Final = 1 << 16
 _SMALL: Final = 1 << 16
+_FEW: Final = 100
 _SUB_BYTE_BITS: Final = {"1": 1, "2": 2, "4": 4}
 
 Aval: TypeAlias = tuple[tuple[int, ...], np.dtype]
@@ -194,6 +201,7 @@ def _recorder(
     signature = {
         "api": api,
         **identity(function),
+        "bound": bound(function),
         "inputs": [[dtype.name, list(shape)] for shape, dtype in inputs],
         "outputs": [[dtype.name, list(shape)] for shape, dtype in outputs],
     }
@@ -231,6 +239,63 @@ def _identity(function: Callable[..., Any]) -> dict[str, Any]:
     module = getattr(named, "__module__", None)
     name = getattr(named, "__qualname__", named.__name__)
     return {"name": f"{module}.{name}" if module else name, "file": None, "line": None}
+
+
+def bound(function: Callable[..., Any]) -> str:
+    """Return a digest of the plain values that tell a callback from others of the same code; "" for none.
+
+    They are those in its closure, its defaults, what `functools.partial` adds and the attributes of a
+    method's object; all as they are now.
+    """
+    try:
+        values = dict(_bound(function, ""))
+    except Exception:  # noqa: BLE001 - a value may answer any question about it with any error
+        return ""
+    plain = {name: text for name, value in values.items() if (text := _plain(value)) is not None}
+    return hashlib.blake2b(repr(sorted(plain.items())).encode(), digest_size=8).hexdigest() if plain else ""
+
+
+def _bound(function: Any, place: str) -> Iterator[tuple[str, Any]]:
+    while isinstance(function, Adapted):
+        function = function.function
+    if isinstance(function, functools.partial):
+        yield f"{place} arguments", function.args
+        yield from ((f"{place} {name}=", value) for name, value in function.keywords.items())
+        yield from _bound(function.func, f"{place} partial")
+    elif isinstance(function, types.MethodType):
+        yield from _attributes(function.__self__)
+        yield from _bound(function.__func__, place)
+    elif isinstance(function, types.FunctionType):
+        names = function.__code__.co_freevars
+        for name, cell in zip(names, function.__closure__ or (), strict=True):
+            with contextlib.suppress(ValueError):  # it is empty as yet
+                yield f"{place} {name}", cell.cell_contents
+        yield f"{place} defaults", function.__defaults__
+        yield from ((f"{place} {name}=", value) for name, value in (function.__kwdefaults__ or {}).items())
+    elif not inspect.isclass(function):
+        yield from _attributes(function)
+
+
+def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
+    yield from ((f"self.{name}", attribute) for name, attribute in getattr(value, "__dict__", {}).items())
+
+
+def _plain(value: Any, depth: int = 3) -> str | None:
+    """Return a text that is equal for equal values; None for one that is more than data, or too much."""
+    if value is None:
+        return None
+    if isinstance(value, np.ndarray | np.generic):
+        if value.dtype.hasobject or value.nbytes > _SMALL:
+            return None
+        digest = hashlib.blake2b(np.asarray(value).tobytes(), digest_size=8).hexdigest()
+        return f"{value.dtype} {value.shape} {digest}"
+    if type(value) in (bool, int, float, complex, str, bytes):
+        return repr(value)
+    if type(value) in (tuple, list, dict) and depth and len(value) <= _FEW:
+        items = value.items() if type(value) is dict else value
+        texts = [_plain(item, depth - 1) for item in items]
+        return None if None in texts else repr(texts)
+    return None
 
 
 def _absolute(file: str, module: str | None) -> str:
@@ -424,11 +489,11 @@ def _give_up(error: Exception) -> None:
     report(f"{type(error).__name__}: {error}")
 
 
-def report(why: str) -> None:
+def report(why: str, suffix: str = FAULT) -> None:
     """Say in the folder of the recording what keeps it from being complete."""
     with contextlib.suppress(OSError):  # it will be short of calls all the same
         os.makedirs(_FOLDER, exist_ok=True)
-        with open(os.path.join(_FOLDER, f"{os.getpid()}{FAULT}"), "a", encoding="utf-8") as file:
+        with open(os.path.join(_FOLDER, f"{os.getpid()}{suffix}"), "a", encoding="utf-8") as file:
             file.write(f"{why}\n")
 
 
@@ -438,6 +503,8 @@ def report(why: str) -> None:
 def install() -> None:
     """Record the calls of JAX's own callbacks from now on, if the environment asks for it."""
     if is_on():
+        if os.environ.get("BUFCB_RECORD_HOOKED") and "_bufcb_startup" not in sys.modules:
+            report("", UNHOOKED)
         _jax.wrap_host_callbacks(_recorded)
         _jax.wrap_buffer_callback(_recorded_buffers)
 
@@ -487,7 +554,7 @@ def _note_results(
 
 
 def _recorded_buffers(
-    callback: Callable[..., Any], inputs: Sequence[Aval], outputs: Sequence[Aval]
+    callback: Callable[..., Any], inputs: Sequence[Aval], outputs: Sequence[Aval], *, has_aliases: bool
 ) -> Callable[..., Any]:
     """Return a callback of JAX's own `buffer_callback`, recorded."""
     found = _recorder("jax.buffer_callback", callback, inputs, outputs)
@@ -496,6 +563,9 @@ def _recorded_buffers(
         started = clock()
         # Copies: an input may share its memory with an output, and JAX's inputs can be written to.
         given = [np.array(np.asarray(buffer)) for buffer in tree_leaves((args, kwargs))]
+        if not has_aliases:  # memory may by chance hold what the callback ought to write
+            for buffer in tree_leaves(out):
+                fill_canary(np.asarray(buffer))
         try:
             value = callback(ctx, out, *args, **kwargs)
         except BaseException as error:

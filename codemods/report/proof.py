@@ -43,7 +43,7 @@ def _to_text(proof: Proof) -> Iterator[str]:
         if row.verdict is not Verdict.SAME:
             yield from _details(row, proof.root)
     if proof.not_called:
-        yield _not_called(proof.not_called, proof.root)
+        yield _not_called(proof)
     if proof.is_full:
         yield "The recordings have reached --verify-limit, so that not all calls were compared."
     if proof.before.status != proof.after.status:
@@ -121,10 +121,12 @@ def _details(row: Row, root: str) -> Iterator[str]:
         yield "    Two runs of the original differ there as well, so that this says nothing of the migration."
 
 
-def _not_called(keys: Sequence[Key], root: str) -> str:
-    names = ", ".join(_called(key, key.name, root) for key in keys[:_NAMED])
+def _not_called(proof: Proof) -> str:
+    keys = proof.not_called
+    names = ", ".join(_called(key, key.name, proof.root) for key in keys[:_NAMED])
     more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
-    return console.one_line(f"Not called by the command, so not verified: {names}{more}.")
+    why = "Not called by the command, or not recorded" if proof.is_full else "Not called by the command"
+    return console.one_line(f"{why}, so not verified: {names}{more}.")
 
 
 def _output(ended: Ended) -> Iterator[str]:
@@ -149,6 +151,10 @@ def _conclusion(proof: Proof) -> str:
         return console.one_line(f"Different: {names}{more}; {status}.")
     if proof.before.status != proof.after.status:
         return f"Different: {status}."
+    if all(row.verdict is Verdict.SAME for row in rows):
+        return (
+            f"Not shown to be the same: some callbacks found no room, which --verify-limit gives; {status}."
+        )
     return f"Not shown to be the same: the command gives other results each time that it is run; {status}."
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import re
+import shlex
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -25,6 +27,9 @@ from codemods.verification.trees import Tree
 __all__ = ["Proof", "Settings", "VerificationError", "verify"]
 
 _MEGABYTE: Final = 1_000_000
+_IGNORES: Final = (
+    "ignores PYTHONPATH, or has another one: what sets it must add to it, PYTHONPATH=src:$PYTHONPATH"
+)
 Say = Callable[[str], None]
 
 
@@ -68,9 +73,13 @@ class Proof:
     @property
     def is_same(self) -> bool:
         """Whether both runs ended alike, with the same results of all callbacks."""
-        return self.before.status == self.after.status and all(
-            row.verdict is Verdict.SAME for row in self.rows
-        )
+        all_same = all(row.verdict is Verdict.SAME for row in self.rows)
+        return self.before.status == self.after.status and all_same and not self.lacks_room
+
+    @property
+    def lacks_room(self) -> bool:
+        """Whether there are callbacks of which nothing was compared, perhaps for want of room."""
+        return self.is_full and (bool(self.not_called) or not all(row.compared for row in self.rows))
 
 
 def verify(run: Run, settings: Settings, say: Say, tick: Callable[[], None] = lambda: None) -> Proof:
@@ -111,8 +120,8 @@ def _proof(run: Run, runner: _Runner, say: Say) -> Proof:
         raise VerificationError(_with_output(f"`{shown}` cannot be run", before))
     say(f"Running it on a migrated copy … (the first took {before.seconds:.1f} s)")
     after, other = runner.run("after", migrated=True)
-    if not one.total and not other.total and before.status == after.status:
-        why = f"`{shown}` calls no callback, or runs a Python that ignores PYTHONPATH"
+    if not one.total and not other.total and (before.status == after.status or not one.started):
+        why = f"`{shown}` calls no callback, or runs a Python that {_IGNORES}"
         raise VerificationError(_with_output(why, before))
     rows = compare(one, other)
     again = None
@@ -121,7 +130,20 @@ def _proof(run: Run, runner: _Runner, say: Say) -> Proof:
         again, repeated = runner.run("again", migrated=False)
         rows = without_varying(rows, one, repeated)
     missed = tuple(_not_called(run.files, runner.relative, one, other))
-    return Proof(shown, runner.root, before, after, again, rows, missed, one.is_full or other.is_full)
+    proof = Proof(shown, runner.root, before, after, again, rows, missed, one.is_full or other.is_full)
+    if proof.is_same and missed and missed == tuple(_not_called(run.files, runner.relative)):
+        raise VerificationError(
+            f"`{shown}` calls none of the callbacks of migrated calls, such as {missed[0].name} in "
+            f"{missed[0].path}; if it imports an installed copy of the project, use `pip install -e`"
+        )
+    return proof
+
+
+def _with_hooks(command: str, hooks: str) -> str:
+    """The command, with a folder in front of each PYTHONPATH that it sets."""
+    if shlex.quote(hooks) != hooks:
+        return command
+    return re.sub(r"\bPYTHONPATH=(?![\s;&|)]|$)", lambda found: f"{found[0]}{hooks}{os.pathsep}", command)
 
 
 def _with_output(text: str, ended: Ended) -> str:
@@ -130,18 +152,22 @@ def _with_output(text: str, ended: Ended) -> str:
 
 
 def _not_called(
-    files: tuple[FileResult, ...], relative: Callable[[str], str], before: Recording, after: Recording
+    files: tuple[FileResult, ...], relative: Callable[[str], str], *runs: Recording
 ) -> Iterator[Key]:
-    """The callbacks of migrated calls that neither run called, as far as their definition is in sight."""
-    called = {(key.path, key.line) for key in (*before.callbacks, *after.callbacks)}
+    """The callbacks of migrated calls that no run called; without runs, those that would be missed."""
+    called = {(key.path, key.line) for recording in runs for key in recording.callbacks}
     seen: set[Key] = set()
     for file in files:
         for site in file.sites:
             place = site.definition
-            if place is None or site.status not in (Status.REWRITTEN, Status.ADAPTED):
+            if site.status not in (Status.REWRITTEN, Status.ADAPTED):
+                continue
+            if place is None or _is_notebook(place):
+                if not runs:  # it may have been called
+                    yield Key("", 0, site.callback)
                 continue
             key = Key(relative(str(place.path)), place.line, site.callback)
-            if not _is_notebook(place) and (key.path, key.line) not in called and key not in seen:
+            if (key.path, key.line) not in called and key not in seen:
                 seen.add(key)
                 yield key
 
@@ -203,7 +229,7 @@ class _Runner:
         folder.mkdir()
         log = Path(self._scratch, f"{name}.log")
         ended = processes.run(
-            self.settings.command,
+            _with_hooks(self.settings.command, os.path.join(self._scratch, "hooks")),
             self._folder,
             self._environment(folder),
             log,
@@ -226,12 +252,15 @@ class _Runner:
         if ended.status is None:
             limit = f"{self.settings.timeout:g} s"
             raise VerificationError(_with_output(f"`{command}` takes more than {limit}", ended))
+        if recording.unhooked:
+            raise VerificationError(f"`{command}` runs a Python that {_IGNORES}")
         if recording.faults:
             raise VerificationError(f"`{command}` could not be recorded: {'; '.join(recording.faults)}")
-        strays = [key for key in recording.callbacks if key.path.startswith(os.path.join(self.root, ""))]
-        if strays and not any(self._is_linked(key.path) for key in strays):
+        inside = [key.path for key in recording.callbacks if key.path.startswith(os.path.join(self.root, ""))]
+        strays = [path for path in inside if not self._is_linked(path)]
+        if strays:
             raise VerificationError(
-                f"`{command}` runs {strays[0].path} and not its copy; name files by paths that are relative "
+                f"`{command}` runs {strays[0]} and not its copy; name files by paths that are relative "
                 "to the current folder"
             )
 
@@ -268,6 +297,7 @@ class _Runner:
             **os.environ,
             "PYTHONPATH": os.pathsep.join([hooks, *([redirected.paths(paths)] if paths else [])]),
             "BUFCB_RECORD": str(folder),
+            "BUFCB_RECORD_HOOKED": "1",
             "BUFCB_RECORD_LIMIT": str(self.settings.limit * _MEGABYTE),
         }
         if "PWD" in environment:

@@ -150,7 +150,20 @@ def _agree(arguments: Arguments, one: Calls, other: Calls) -> bool:
     left, right = one.results[arguments], other.results[arguments]
     if "io_callback" in one.apis and one.is_complete and other.is_complete:
         return left == right
-    return left.keys() == right.keys()
+    return left.keys() == right.keys() and _mixed_up(arguments, one, other) is None
+
+
+def _mixed_up(arguments: Arguments, one: Calls, other: Calls) -> tuple[Result, Result] | None:
+    """Two results that changed places, say those of two closures; None where nothing shows that.
+
+    Only what both runs bound tells: it is looked at when a call is compiled, and may have changed by then.
+    """
+    left, right = one.bound.get(arguments, set()), other.bound.get(arguments, set())
+    if left == right or {bound for bound, _ in left} != {bound for bound, _ in right}:
+        return None
+    bound = min(bound for bound, _ in left ^ right)
+    mine, theirs = ({result for name, result in results if name == bound} for results in (left, right))
+    return min(mine - theirs or mine, key=repr), min(theirs - mine or theirs, key=repr)
 
 
 def _alone(one: Calls, other: Calls, others: Recording) -> Iterator[Arguments]:
@@ -187,8 +200,8 @@ def _pairs(arguments: Arguments, one: Calls, other: Calls) -> Iterator[tuple[Res
     left, right = one.results[arguments], other.results[arguments]
     mine = [result for result in left if result not in right] or list(left)[:1]
     theirs = [result for result in right if result not in left] or list(right)[:1]
-    if left.keys() == right.keys():  # called another number of times
-        yield None, None
+    if left.keys() == right.keys():  # called another number of times, if not mixed up
+        yield _mixed_up(arguments, one, other) or (None, None)
         return
     for index in range(max(len(mine), len(theirs))):
         yield mine[min(index, len(mine) - 1)], theirs[min(index, len(theirs) - 1)]

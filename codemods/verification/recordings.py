@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from codemods.verification.names import Key
 
 _HEADER: Final = struct.Struct("<16sII")
-_MAGIC: Final = b"bufcb calls 1\n\0\0"
+_MAGIC: Final = b"bufcb calls 2\n\0\0"
 _RECORD: Final = struct.Struct("<Ic")
 _COUNT: Final = struct.Struct("<IQ")
 _CALL: Final = struct.Struct("<If16s16s")
@@ -70,6 +70,7 @@ class Calls:
       name: its qualified name.
       total: how many calls there were, recorded or not.
       results: what it gave, and how often, for each arguments.
+      bound: the same by what is bound to it, such as the values in a closure; only where anything is.
       sampled: the arguments that are recorded in every run, however many calls there are.
       seconds: the times of recorded calls.
       kept: where to find arrays.
@@ -80,6 +81,9 @@ class Calls:
     total: int = 0
     results: defaultdict[Arguments, Counter[Result]] = dataclasses.field(
         default_factory=lambda: defaultdict(Counter)
+    )
+    bound: defaultdict[Arguments, set[tuple[str, Result]]] = dataclasses.field(
+        default_factory=lambda: defaultdict(set)
     )
     sampled: set[Arguments] = dataclasses.field(default_factory=set)
     seconds: list[float] = dataclasses.field(default_factory=list)
@@ -98,11 +102,15 @@ class Recording:
     Attributes:
       is_full: whether there was no more room for some of them.
       faults: what kept processes from recording.
+      started: whether JAX was imported where calls are recorded.
+      unhooked: whether `bufcb` was imported where calls of JAX's own callbacks are not recorded.
     """
 
     callbacks: dict[Key, Calls]
     is_full: bool
     faults: tuple[str, ...]
+    started: bool
+    unhooked: bool
 
     @property
     def total(self) -> int:
@@ -113,6 +121,7 @@ class Recording:
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Signature:
     calls: Calls
+    bound: str
     inputs: Avals
     outputs: Avals
 
@@ -121,6 +130,7 @@ def read(folder: Path, key_of: Callable[[dict[str, object]], Key]) -> Recording:
     """Reads all logs of a run. Calls of one callback are put together, whichever process they ran in."""
     callbacks: dict[Key, Calls] = {}
     is_full = False
+    faults = {line for path in folder.glob("*.fault") for line in _lines(path)}
     for path in sorted(folder.glob("*.calls")):
         data = path.read_bytes()
         if len(data) < _HEADER.size:
@@ -130,8 +140,10 @@ def read(folder: Path, key_of: Callable[[dict[str, object]], Key]) -> Recording:
         if magic == _MAGIC:
             is_full |= bool(full)
             _read_log(data, path.with_suffix(".arrays"), callbacks, key_of)
-    faults = {line for path in folder.glob("*.fault") for line in _lines(path)}
-    return Recording(callbacks, is_full, tuple(sorted(faults)))
+        else:
+            faults.add("a process imports another version of bufcb")
+    started, unhooked = (any(folder.glob(f"*.{name}")) for name in ("started", "unhooked"))
+    return Recording(callbacks, is_full, tuple(sorted(faults)), started, unhooked)
 
 
 def _lines(path: Path) -> list[str]:
@@ -149,7 +161,7 @@ def _read_log(
             calls.apis.add(signature["api"])
             calls.name = calls.name or signature["name"]
             inputs, outputs = _avals(signature["inputs"]), _avals(signature["outputs"])
-            signatures.append(_Signature(calls, inputs, outputs))
+            signatures.append(_Signature(calls, signature["bound"], inputs, outputs))
         elif kind == b"n":
             number, count = _COUNT.unpack(record)
             signatures[number].calls.total += count
@@ -159,7 +171,7 @@ def _read_log(
             number, seconds, given = _FAILED.unpack_from(record)
             signature = signatures[number]
             arguments = Arguments(signature.inputs, given)
-            _add(signature.calls, arguments, Result(raised=record[_FAILED.size :].decode()), seconds, kind)
+            _add(signature, arguments, Result(raised=record[_FAILED.size :].decode()), seconds, kind)
 
 
 def _records(data: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -178,14 +190,17 @@ def _add_call(kind: bytes, record: bytes, signatures: list[_Signature], arrays: 
     number, seconds, given, written = _CALL.unpack_from(record)
     signature = signatures[number]
     arguments, result = Arguments(signature.inputs, given), Result(signature.outputs, written)
-    _add(signature.calls, arguments, result, seconds, kind)
+    _add(signature, arguments, result, seconds, kind)
     if kind in b"aA":
         (place,) = _PLACE.unpack_from(record, _CALL.size)
         signature.calls.kept.setdefault((arguments, result), Kept(arrays, place))
 
 
-def _add(calls: Calls, arguments: Arguments, result: Result, seconds: float, kind: bytes) -> None:
+def _add(signature: _Signature, arguments: Arguments, result: Result, seconds: float, kind: bytes) -> None:
+    calls = signature.calls
     calls.results[arguments][result] += 1
+    if signature.bound:
+        calls.bound[arguments].add((signature.bound, result))
     calls.seconds.append(seconds)
     if kind.isupper():
         calls.sampled.add(arguments)

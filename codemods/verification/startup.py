@@ -100,12 +100,17 @@ class _OnceImported:
 
 def _record() -> None:
     """Start to record, which `bufcb` does when it is imported; say in the recording if that fails."""
+    _note("started", "")
     try:
         importlib.import_module("bufcb")
     except Exception as error:  # noqa: BLE001 - it is the command's own program that must go on
-        path = os.path.join(os.environ.get("BUFCB_RECORD", ""), f"{os.getpid()}.fault")
-        with contextlib.suppress(OSError), open(path, "a", encoding="utf-8") as file:
-            file.write(f"{type(error).__name__}: {error}\n")
+        _note("fault", f"{type(error).__name__}: {error}\n")
+
+
+def _note(kind: str, text: str) -> None:
+    path = os.path.join(os.environ.get("BUFCB_RECORD", ""), f"{os.getpid()}.{kind}")
+    with contextlib.suppress(OSError), open(path, "a", encoding="utf-8") as file:
+        file.write(text)
 
 
 def _start() -> None:
@@ -135,5 +140,6 @@ def _run_hidden() -> None:
 
 
 if __name__ == "sitecustomize":
+    sys.modules["_bufcb_startup"] = sys.modules[__name__]  # by which a recording knows that this was run
     _start()
     _run_hidden()

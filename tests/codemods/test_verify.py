@@ -125,6 +125,47 @@ PLANTED = """
             raise ValueError("negative")
         return np.sqrt(x)
 
+    def _partly(x):
+        return np.sinh(np.asarray(x))
+
+    def scaled_by(factor):
+        def _scaled(x):
+            return np.multiply(np.asarray(x), np.float32(factor))
+
+        return lambda x: jax.pure_callback(_scaled, like(x), x)
+
+    class Shift:
+        def __init__(self, by):
+            self.by = by
+
+        def _shifted(self, x):
+            return np.add(np.asarray(x), np.float32(self.by))
+
+        def __call__(self, x):
+            return jax.pure_callback(self._shifted, like(x), x)
+
+    def _rounded(x):
+        return np.sqrt(np.abs(np.asarray(x)))
+
+    def _vanishing(x):
+        return np.multiply(np.asarray(x), np.float32(0))
+
+    def _unknown(x):
+        return np.full(np.shape(x), np.nan, np.float32)
+
+    def _outer(x):
+        return np.multiply.outer(np.asarray(x), np.arange(5, dtype=np.float32))
+
+    def _batched(x):
+        x = np.asarray(x)
+        return np.flip(x) if x.ndim == 1 else np.negative(x)
+
+    def _uncalled(x):
+        return np.log(np.abs(np.asarray(x)))
+
+    def _with_default(x, power=2):
+        return np.power(np.asarray(x), np.float32(power))
+
     def _honest(x):
         return np.exp(np.asarray(x))
 
@@ -166,12 +207,38 @@ PLANTED = """
     def checked(x):
         return jax.pure_callback(_checked, like(x), x)
 
+    def partly(x):
+        return jax.pure_callback(_partly, like(x), x)
+
+    def rounded(x):
+        return jax.pure_callback(_rounded, like(x), x)
+
+    def vanishing(x):
+        return jax.pure_callback(_vanishing, like(x), x)
+
+    def unknown(x):
+        return jax.pure_callback(_unknown, like(x), x)
+
+    def outer(x):
+        return jax.pure_callback(_outer, jax.ShapeDtypeStruct((5, 5), x.dtype), x)
+
+    def batched(x):
+        return jax.pure_callback(_batched, like(x), x, vmap_method="expand_dims")
+
+    def uncalled(x):
+        return jax.pure_callback(_uncalled, like(x), x)
+
+    def with_default(x):
+        return jax.pure_callback(_with_default, like(x), x)
+
     def honest(x):
         return jax.pure_callback(_honest, like(x), x, vmap_method="expand_dims")
 
 
     x = jnp.linspace(0.5, 2.5, 5)
     calls = [extremes, capped, remembered, halved, squared, lambda x: difference(x, x * x), summed]
+    calls += [partly, scaled_by(2.0), scaled_by(3.0), Shift(1.0), Shift(2.0), rounded, vanishing]
+    calls += [unknown, outer, uncalled, with_default, lambda x: jax.vmap(batched)(jnp.stack([x, x + 1]))]
     calls += [flipped, doubled, checked, jax.jit(honest), jax.vmap(honest)]
     for call in [*calls, lambda x: jax.vmap(centred)(jnp.stack([x, -x]))]:
         for argument in (x, x / 4, -x):
@@ -203,6 +270,27 @@ WRONG = {
         "out[...] = np.multiply(np.asarray(x), np.float32(2))\n    out[...] = np.array(out) + np.asarray(x)",
     ),
     "_checked": ('raise ValueError("negative")', "pass"),
+    # What is not written may hold the right values all the same, from the call before.
+    "_partly": (
+        "out[...] = np.sinh(np.asarray(x))",
+        "cached[len(cached)] = 0\n    k = 5 - len(cached) % 2\n    out[:k] = np.sinh(np.asarray(x)[:k])",
+    ),
+    # The results of each are those of the other one.
+    "_scaled": ("np.float32(factor)", "np.float32(5 - factor)"),
+    "_shifted": ("np.float32(self.by)", "np.float32(3 - self.by)"),
+    "_rounded": (
+        "np.sqrt(np.abs(np.asarray(x)))",
+        "np.nextafter(np.sqrt(np.abs(np.asarray(x))), np.float32(9))",
+    ),
+    "_vanishing": (
+        "np.multiply(np.asarray(x), np.float32(0))",
+        "np.multiply(np.asarray(x), np.float32(-0.0))",
+    ),
+    "_unknown": ("np.full(np.shape(x), np.nan, np.float32)", "-np.full(np.shape(x), np.nan, np.float32)"),
+    "_outer": ("np.arange(5, dtype=np.float32))", "np.arange(5, dtype=np.float32)).T"),
+    "_batched": ("x.ndim == 1", "x.size == 10"),
+    "_uncalled": ("bufcb.buffer_callback(_uncalled, like(x))(x)", "jnp.log(jnp.abs(x))"),
+    "_with_default": ("power=2", "power=3"),
 }
 
 
@@ -232,12 +320,12 @@ def planted(tmp_path_factory):
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_rewrite_is_found(planted, name):
     proof, _ = planted
-    (row,) = [row for row in proof.rows if row.name == name]
-    expected = Verdict.OTHER_CALLS if name in ("_centred", "_difference") else Verdict.DIFFERENT
+    (row,) = [row for row in proof.rows if row.name.rpartition(".")[2] == name]
+    expected = Verdict.OTHER_CALLS if name in ("_centred", "_difference", "_uncalled") else Verdict.DIFFERENT
     assert row.verdict is expected, list(to_text(proof, ""))
     assert row.examples
     shown = list(to_text(proof, ""))
-    assert any(f" {name}:" in line for line in shown)
+    assert any(line.endswith((f" {name}:", f".{name}:")) for line in shown)
     assert name in shown[-1] or " more" in shown[-1]
     assert not proof.is_same
 
@@ -251,6 +339,10 @@ def test_what_differs_is_shown(planted):
     proof, _ = planted
     rows = {row.name: row for row in proof.rows}
     assert rows["_doubled"].difference == 2.5
+    assert rows["_rounded"].difference == pytest.approx(1.2e-7, rel=0.1)
+    assert rows["_vanishing"].difference == 0
+    assert rows["scaled_by.<locals>._scaled"].difference == 2.5
+    assert rows["Shift._shifted"].difference == 1
     assert rows["_halved"].changes == ("f32[5] → f16[5]",)
     assert rows["_difference"].examples[2] == "taken in order, these arguments differ by at most 8.75"
     assert rows["_centred"].changes == ("called with f32[5] → f32[2,5]",)
@@ -498,6 +590,23 @@ def test_pytest_is_a_command(project):
     assert [row.compared for row in proof.rows] == [3]
 
 
+def test_what_found_no_room_is_not_verified(project):
+    main = """
+        import jax, jax.numpy as jnp, model
+        jax.lax.fori_loop(0, 6000, lambda _, x: model.twice(x), jnp.float32(1)).block_until_ready()
+        model.thrice(jnp.ones(2))
+    """
+    project(model=SMALL, main=main)
+    proof = verify(analysed("model.py"), f"{PYTHON} main.py", limit=1)
+    assert not proof.is_same
+    assert [missed.name for missed in proof.not_called] == ["_thrice"]
+    *_, missed, _, last = to_text(proof, "")
+    assert missed == "Not called by the command, or not recorded, so not verified: model.py:12 _thrice."
+    assert last.startswith(
+        "Not shown to be the same: some callbacks found no room, which --verify-limit gives;"
+    )
+
+
 def test_io_callbacks_must_be_called_as_often(project):
     model = """
         import jax, jax.numpy as jnp, numpy as np
@@ -538,7 +647,7 @@ def test_code_for_jax_itself_is_verified(project):
         (
             "echo hello",
             {},
-            "`echo hello` calls no callback, or runs a Python that ignores PYTHONPATH; it printed:\nhello",
+            "`echo hello` calls no callback, or runs a Python that ignores PYTHONPATH",
         ),
         ("sleep 60", {"timeout": 0.3}, "`sleep 60` takes more than 0.3 s"),
     ],
@@ -554,7 +663,10 @@ def test_a_command_that_shows_nothing_is_exit_status_2(project):
     project(model=SMALL)
     result = migrate("model.py", "--verify", "true", "--format", "json")
     assert result.exit_code == 2
-    message = "`true` calls no callback, or runs a Python that ignores PYTHONPATH"
+    message = (
+        "`true` calls no callback, or runs a Python that ignores PYTHONPATH, or has another one: "
+        "what sets it must add to it, PYTHONPATH=src:$PYTHONPATH"
+    )
     assert json.loads(result.stdout)["verification"] == {"error": message}
     assert result.stderr.splitlines()[-1] == f"error: --verify: {message}"
 
@@ -563,6 +675,23 @@ def test_a_command_that_runs_the_original_is_found_out(project):
     folder = project(model=SMALL, main="import model, jax.numpy as jnp\nprint(model.twice(jnp.ones(2)))")
     with pytest.raises(VerificationError, match=r"runs .*model.py and not its copy"):
         verify(analysed("model.py"), f"{PYTHON} {folder}/main.py")
+
+
+def test_the_original_is_found_out_beside_linked_code(project):
+    """Callbacks of a virtual environment are called where they are."""
+    folder = project(model=SMALL)
+    packages = folder / "env" / "lib"
+    packages.mkdir(parents=True)
+    (folder / "env" / "pyvenv.cfg").write_text("")
+    (packages / "installed.py").write_text(textwrap.dedent(SMALL))
+    (folder / "main.py").write_text(
+        "import sys, jax.numpy as jnp\n"
+        f"sys.path[:0] = ['env/lib', {str(folder)!r}]\n"
+        "import installed, model\n"
+        "installed.twice(jnp.ones(2)), model.twice(jnp.ones(2))\n"
+    )
+    with pytest.raises(VerificationError, match=r"runs .*model.py and not its copy"):
+        verify(analysed("model.py"), f"{PYTHON} main.py")
 
 
 def test_files_outside_the_project_are_refused(project, tmp_path):
@@ -649,6 +778,34 @@ def test_paths_in_the_environment_lead_to_the_copy(project, monkeypatch):
     proof = verify(analysed("../src"), f"{PYTHON} main.py")
     assert proof.is_same
     assert [row.key.path for row in proof.rows] == ["src/model.py"]
+
+
+def test_a_command_may_set_the_path_itself(project):
+    folder = project()
+    (folder / "src").mkdir()
+    (folder / "src" / "model.py").write_text(textwrap.dedent(SMALL))
+    (folder / "main.py").write_text("import model, jax.numpy as jnp\nmodel.twice(jnp.ones(2))\n")
+    proof = verify(analysed("."), f"PYTHONPATH='src' {PYTHON} main.py")
+    assert proof.is_same
+    assert [(row.before, row.after) for row in proof.rows] == [(1, 1)]
+
+
+def test_a_script_that_sets_the_path_anew_is_told_so(project):
+    """The original would record nothing, and the migrated copy something."""
+    folder = project(model=SMALL, main="import model, jax.numpy as jnp\nmodel.twice(jnp.ones(2))\n")
+    (folder / "run.sh").write_text(f"PYTHONPATH={ROOT} {PYTHON} main.py\n")
+    with pytest.raises(VerificationError, match=r"another one: what sets it must add to it, PYTHONPATH=src:"):
+        verify(analysed("model.py"), "sh run.sh")
+
+
+def test_a_command_that_calls_nothing_migrated_proves_nothing(project):
+    """Such as one that imports a copy of the project that is installed."""
+    folder = project(
+        main="import other, jax.numpy as jnp\nother.twice(jnp.ones(2))\n", other=SMALL, model=SMALL
+    )
+    with pytest.raises(VerificationError, match=r"none of the callbacks .* such as _twice in model\.py"):
+        verify(analysed("model.py"), f"{PYTHON} main.py")
+    assert "bufcb" not in (folder / "model.py").read_text()
 
 
 def test_a_recording_that_cannot_start_says_so(project):

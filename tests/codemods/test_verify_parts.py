@@ -308,7 +308,7 @@ def recording(*given: tuple[Arguments, Result], total: int | None = None, full=F
     calls = Calls(name="f", total=len(given) if total is None else total, **fields)
     for arguments, result in given:
         calls.results[arguments][result] += 1
-    return Recording({KEY: calls} if given or total else {}, full, ())
+    return Recording({KEY: calls} if given or total else {}, full, (), started=True, unhooked=False)
 
 
 def verdict(before: Recording, after: Recording) -> Verdict:
@@ -324,6 +324,16 @@ def test_other_results_for_the_same_arguments_are_a_difference():
     assert verdict(recording((A, ONE)), recording((A, TWO))) is Verdict.DIFFERENT
     assert verdict(recording((A, ONE)), recording((A, ONE), (A, TWO))) is Verdict.DIFFERENT
     assert verdict(recording((A, ONE)), recording((A, Result(raised="ValueError")))) is Verdict.DIFFERENT
+
+
+def test_results_of_two_closures_that_change_places_are_a_difference():
+    def run(*bound: tuple[str, Result]) -> Recording:
+        return recording((A, ONE), (A, TWO), bound={A: set(bound)})
+
+    assert verdict(run(("x", ONE), ("y", TWO)), run(("x", TWO), ("y", ONE))) is Verdict.DIFFERENT
+    assert verdict(run(("x", ONE), ("y", TWO)), run(("y", TWO), ("x", ONE))) is Verdict.SAME
+    # What is bound may have changed until the call was compiled.
+    assert verdict(run(("x", ONE), ("y", TWO)), run(("x", TWO), ("z", ONE))) is Verdict.SAME
 
 
 def test_calls_of_one_run_alone_are_a_difference():

@@ -346,3 +346,51 @@ class Odd:
 pure_callback(Odd(), like(x), x).block_until_ready()
 """
     assert set(by_name(record(source))) <= {"Odd", "Odd.__call__"}
+
+
+def test_what_a_callback_does_not_write_holds_no_old_result(record) -> None:
+    """Else memory that was used before could make up for a write that is missing."""
+    source = """
+def halves(ctx, out, x):
+    np.asarray(out)[:1] = 1
+
+def rest(ctx, out, x):
+    np.asarray(out)[1:] = 1
+
+for call in (bufcb.buffer_callback(halves, like(x)), buffer_callback(rest, like(x))):
+    jax.block_until_ready(call(x))
+"""
+    calls = by_name(record(source))
+    canary, one = b"\xa5" * 4, b"\0\0\x80\x3f"
+    for name, expected in (("halves", one + 2 * canary), ("rest", canary + 2 * one)):
+        (((arguments, result), kept),) = calls[name].kept.items()
+        assert kept.read(arguments, result)[1] == expected
+
+
+def test_what_is_bound_to_a_callback_tells_it_from_others(record) -> None:
+    source = """
+def scaled_by(factor):
+    return lambda x: np.asarray(x) * np.float32(factor)
+
+def keyword(x, *, power):
+    return np.asarray(x) ** np.float32(power)
+
+class Shift:
+    def __init__(self, by):
+        self.by, self.other = by, jax
+    def shifted(self, x):
+        return np.asarray(x) + self.by
+
+for number in (1, 2, 2):
+    array = np.full(3, number, np.float32)
+    callbacks = scaled_by(number), functools.partial(keyword, power=(number, number)[1]), Shift(array).shifted
+    for callback in (*callbacks, negate):
+        jax.block_until_ready(jax.pure_callback(callback, like(x), x))
+        jax.block_until_ready(bufcb.buffer_callback(bufcb.adapt(callback), like(x))(x))
+"""
+    calls = by_name(record(source))
+    for name in ("scaled_by.<locals>.<lambda>", "keyword", "Shift.shifted"):
+        (bound,) = calls[name].bound.values()
+        # The same of both APIs, so that a run before a migration has them as well as one after it.
+        assert len({text for text, _ in bound}) == len(bound) == 2
+    assert not calls["negate"].bound
