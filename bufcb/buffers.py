@@ -255,6 +255,11 @@ _NARROW = {
 }
 
 
+# What JAX has no type for, though its kind is that of numbers: structures, and more than double precision.
+_EXTENDED = {np.longdouble: np.float64, np.clongdouble: np.complex128}
+_FOREIGN = frozenset({np.void, *(kind for kind, double in _EXTENDED.items() if np.dtype(kind) != double)})
+
+
 def canonical_dtype(dtype: np.dtype, x64: bool) -> np.dtype:
     """Return the 32-bit counterpart of a 64-bit dtype where x64 is off, else `dtype` itself."""
     return dtype if x64 else _NARROW.get(dtype, dtype)
@@ -308,7 +313,7 @@ def canonical(array: np.ndarray, output: Any) -> np.ndarray:
     dtype = array.dtype
     if dtype == output.dtype:
         return array
-    if dtype.kind not in "biufcV" or not dtype.isnative:
+    if dtype.kind not in "biufcV" or dtype.type in _FOREIGN or not dtype.isnative:
         raise TypeError(
             f"Dtype {dtype} is not a valid JAX array type. Only arrays of numeric types are supported by JAX."
         )

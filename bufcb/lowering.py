@@ -65,6 +65,12 @@ def _lower(ctx: LoweringRuleContext, *operands: Any, **params: Any) -> Sequence[
             "function of this process, so that jax.export cannot export it.\n"
             f"Callback {describe(params['callback'].function)}"
         )
+    if _jax.loses_callbacks(ctx):
+        raise NotImplementedError(
+            "buffer_callback is not supported inside a custom_partitioning function that XLA partitions: JAX "
+            "drops the callbacks of its partitions. Call back outside of it, or use jax.shard_map instead.\n"
+            f"Callback {describe(params['callback'].function)}"
+        )
     platform = _jax.platform_of(ctx)
     if platform not in _RULES:
         raise _not_supported(platform)

@@ -153,6 +153,7 @@ class _Writer:
         code = compile(source, name, "exec")
         exec(code, self.names)  # noqa: S102 - made of names of our own and of literals of str and int
         trampoline: Callable[..., tuple[()]] = self.names["trampoline"]
+        trampoline.__qualname__ = name  # which the error of who pickles a compiled computation shows
         return trampoline
 
     def lines(self) -> Iterator[str]:

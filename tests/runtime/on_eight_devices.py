@@ -17,6 +17,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from jax import lax
+from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import AxisType, NamedSharding, SingleDeviceSharding
 from jax.sharding import PartitionSpec as P
 
@@ -553,3 +554,28 @@ def test_gradients_of_a_sharded_function_with_a_rule_of_its_own() -> None:
     np.testing.assert_array_equal(gradient, np.asarray(x) * 4)
     checkpointed = jax.jit(jax.grad(lambda x: jnp.sum(jax.checkpoint(double)(x) * x)))(x)
     np.testing.assert_array_equal(checkpointed, np.asarray(x) * 4)
+
+
+@pytest.mark.parametrize("way", [buffered, same_name])
+def test_a_custom_partitioning_around_a_callback_is_refused(way: Call) -> None:
+    """JAX drops the callbacks of partitions: under `jax.pure_callback`, the process crashes."""
+
+    @custom_partitioning
+    def partitioned(x: Any) -> Any:
+        return way(x)
+
+    def partition(mesh: Any, args: Any, result: Any) -> Any:
+        return mesh, way, args[0].sharding, (args[0].sharding,)
+
+    partitioned.def_partition(
+        partition=partition,
+        infer_sharding_from_operands=lambda mesh, args, result: args[0].sharding,
+        sharding_rule="i -> i",
+    )
+    mesh = jax.make_mesh((8,), ("i",), axis_types=(AxisType.Auto,))
+    x = jax.device_put(jnp.arange(16.0), NamedSharding(mesh, P("i")))
+    name = "into" if way is buffered else "host"
+    with pytest.raises(jax.errors.JaxRuntimeError, match=rf"custom_partitioning[^`]*`{name}` \("):
+        jax.jit(lambda x: partitioned(x) + 1)(x)
+    assert not calls
+    np.testing.assert_array_equal(jax.jit(partitioned)(jnp.arange(4.0)), 2 * np.arange(4))

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import pickle
 import re
 import threading
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.experimental import serialize_executable
 
 import bufcb
 
@@ -546,3 +548,49 @@ def test_a_numpy_argument_compiles_nothing_but_the_call(arrays: Any) -> None:
     for _ in range(3):
         jax.block_until_ready(call(np.ones((3, 7), np.float32)))
     assert len(compilations) == 1
+
+
+@pytest.mark.parametrize("jit", [False, True], ids=["eager", "jit"])
+class TestTransferGuard:
+    """Arrays are handed over as explicitly as `jax.pure_callback` hands them over."""
+
+    def run(self, jit: bool, guard: str, call: Any, function: Any) -> Any:
+        def program(x: Any) -> Any:
+            return call(function, jax.ShapeDtypeStruct((3,), jnp.float32), x)
+
+        x = jnp.arange(3, dtype=jnp.float32)
+        program = jax.jit(program) if jit else program
+        jax.block_until_ready(program(x))
+        with jax.transfer_guard(guard):
+            return jax.block_until_ready(program(x))
+
+    def adapted(self, function: Any, spec: Any, x: Any) -> Any:
+        return bufcb.buffer_callback(bufcb.adapt(function), spec)(x)
+
+    @pytest.mark.parametrize("call", [jax.pure_callback, bufcb.pure_callback])
+    def test_implicit_transfers_are_forbidden(self, jit: bool, call: Any) -> None:
+        assert self.run(jit, "disallow", call, lambda x: np.asarray(x) * 2).tolist() == [0, 2, 4]
+
+    @pytest.mark.parametrize("call", [jax.pure_callback, bufcb.pure_callback])
+    def test_explicit_transfers_are_forbidden(self, jit: bool, call: Any) -> None:
+        with pytest.raises((jax.errors.JaxRuntimeError, ValueError), match="Disallowed host-to-device"):
+            self.run(jit, "disallow_explicit", call, lambda x: np.asarray(x) * 2)
+
+    @pytest.mark.parametrize("call", [jax.pure_callback, bufcb.pure_callback])
+    def test_the_callback_is_held_to_it(self, jit: bool, call: Any) -> None:
+        with pytest.raises((jax.errors.JaxRuntimeError, ValueError), match="Disallowed host-to-device"):
+            self.run(jit, "disallow", call, lambda x: jnp.asarray(np.asarray(x)))
+
+    def test_numpy_arrays_are_no_transfer(self, jit: bool) -> None:
+        result = self.run(jit, "disallow_explicit", self.adapted, lambda x: x * 2)
+        assert result.tolist() == [0, 2, 4]
+
+
+def test_who_pickles_a_compiled_computation_is_told_the_callback() -> None:
+    def into(ctx: Any, out: Any, x: Any) -> None:
+        out[...] = x
+
+    spec = jax.ShapeDtypeStruct((3,), jnp.float32)
+    compiled = jax.jit(bufcb.buffer_callback(into, spec)).lower(spec).compile()
+    with pytest.raises((AttributeError, pickle.PicklingError), match=r"bufcb trampoline of `.*into` \("):
+        serialize_executable.serialize(compiled)

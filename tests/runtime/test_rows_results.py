@@ -57,7 +57,7 @@ ERROR_LINE = re.compile(
     r"Mismatched number of outputs from callback\. Expected: \d+, Actual: \d+"
     r"|Incorrect output shape for return value #\d+: Expected: \(.*?\), Actual: \(.*?\)"
     r"|Incorrect output dtype for return value #\d+: Expected: \w+, Actual: \w+"
-    r"|Dtype \S+ is not a valid JAX array type\. Only arrays of numeric types are supported by JAX\."
+    r"|Dtype .+? is not a valid JAX array type\. Only arrays of numeric types are supported by JAX\."
 )
 
 
@@ -145,6 +145,10 @@ RETURNED: dict[str, tuple[Any, Function]] = {
     "masked array": (F4, lambda x: np.ma.masked_array(np.asarray(x), mask=[0, 1, 0, 1])),
     "text": (F4, lambda x: "text"),
     "object array": (F4, lambda x: np.array([1, "a", None, 2], dtype=object)),
+    "structured array": (F4, lambda x: np.zeros(4, [("a", np.float32)])),
+    "raw bytes": (F4, lambda x: np.zeros(4, "V4")),
+    "long double": (F4, lambda x: np.ones(4, np.longdouble)),
+    "complex long double": (F4, lambda x: np.ones(4, np.clongdouble)),
 }
 
 
@@ -181,6 +185,13 @@ def test_a_strict_write_is_as_under_pure_callback(case: str) -> None:
     assert outcome(lambda x: by_write(function, spec, x), x) == under_pure_callback(case, False)
 
 
+LONGER_THAN_DOUBLE = [
+    kind
+    for kind, double in ((np.longdouble, np.float64), (np.clongdouble, np.complex128))
+    if np.dtype(kind) != double
+]
+
+
 def test_rejected_values_name_class_and_sentence() -> None:
     """The comparisons above are about something: these sentences do occur."""
     rejected = [
@@ -195,6 +206,9 @@ def test_rejected_values_name_class_and_sentence() -> None:
         "Dtype <U4 is not a valid JAX array type",
         "Dtype >f4 is not a valid JAX array type",
         "Dtype object is not a valid JAX array type",
+        "Dtype [('a', '<f4')] is not a valid JAX array type",
+        "Dtype |V4 is not a valid JAX array type",
+        *(f"Dtype {np.dtype(kind)} is not a valid JAX array type" for kind in LONGER_THAN_DOUBLE),
     }
 
 
