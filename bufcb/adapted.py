@@ -14,12 +14,13 @@ from jax.tree_util import tree_leaves, tree_map, tree_unflatten
 from bufcb import _jax, buffers, device
 from bufcb.buffers import Buffer, Output
 from bufcb.device import DeviceBuffer
+from bufcb.keys import Keyed, callable_key
 
 Arrays = Literal["numpy", "jax"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, weakref_slot=True)
-class Adapted:
+class Adapted(Keyed):
     """A value-returning function as a buffer callback; equal to another if their functions are.
 
     The trampoline does not call it, but does the same by code of its own; this is for callbacks that call
@@ -33,7 +34,10 @@ class Adapted:
 
     function: Callable[..., Any] = dataclasses.field(compare=False)
     arrays: Arrays
-    key: Hashable = dataclasses.field(repr=False)
+    key: Hashable = dataclasses.field(repr=False, init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", callable_key(self.function))
 
     def __call__(self, ctx: Any, out: Any, /, *args: Any, **kwargs: Any) -> None:
         outputs: list[Any] = [out] if isinstance(out, (Output, DeviceBuffer)) else tree_leaves(out)

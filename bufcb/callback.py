@@ -19,7 +19,7 @@ from bufcb import _jax, buffers, device
 from bufcb._jax import ShapedArray
 from bufcb.adapted import Adapted, Arrays
 from bufcb.buffers import Output
-from bufcb.callables import Callback, argument_names, callable_key, check_signature, describe
+from bufcb.callables import Callback, argument_names, check_signature, describe
 from bufcb.device import DeviceBuffer, DeviceOutput
 from bufcb.primitive import VMAP_METHODS, Api, primitive_for
 
@@ -326,7 +326,7 @@ def adapt(function: Callable[..., Any], arrays: Arrays = "numpy") -> Callable[..
         raise ValueError(f"arrays must be 'numpy' or 'jax', but got: {arrays!r}")
     if not callable(function):
         raise TypeError(f"bufcb.adapt: the function must be callable, not {_shown(function)}.")
-    return Adapted(function, arrays, callable_key(function))
+    return Adapted(function, arrays)
 
 
 def pure_callback(

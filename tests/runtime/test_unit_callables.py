@@ -1,15 +1,19 @@
 """Callbacks compared, named and called: `bufcb.callables`."""
 
+import copy
 import dataclasses
 import enum
 import functools
+import pickle
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 
-import bufcb
-from bufcb.callables import Callback, argument_names, callable_key, check_signature, describe
+import bufcb.testing
+from bufcb.callables import Callback, argument_names, check_signature, describe
+from bufcb.keys import callable_key
 
 
 def scale(factor: Any, ctx: Any, out: Any, x: Any) -> None:
@@ -156,3 +160,35 @@ def test_argument_names() -> None:
     ]
     assert argument_names(bufcb.adapt(lambda x: x), (1,), {}) == ["argument `x` (args[0])"]
     assert argument_names(bufcb.adapt(np.sin), (1,), {})[0].endswith("(args[0])")
+
+
+def test_a_changed_copy_is_of_the_function_that_it_has() -> None:
+    adapted = bufcb.adapt(np.sin)
+    changed = dataclasses.replace(adapted, function=np.cos)  # type: ignore[type-var]
+    assert changed == bufcb.adapt(np.cos)
+    assert changed != adapted
+
+
+class Shift:
+    """A callable that cannot be hashed, whose state a copy has for itself."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self) -> None:
+        self.by = [1]
+
+    def __call__(self, x: Any) -> Any:
+        return x + self.by[0]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Shift)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+@pytest.mark.parametrize("make", [Shift, lambda: functools.partial(Shift())])
+def test_a_copy_of_what_cannot_be_hashed_is_another(copied: Any, make: Any) -> None:
+    adapted = bufcb.adapt(make())
+    other = copied(adapted)
+    assert other != adapted
+    assert copy.copy(other) == other
+    assert bufcb.testing.dry_run(other, jax.ShapeDtypeStruct((), np.int32), np.int32(1)) == 2
