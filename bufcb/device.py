@@ -228,6 +228,9 @@ class DeviceBuffer(np.lib.mixins.NDArrayOperatorsMixin):
         kind = "output" if self._writeable else "input"
         return f"<DeviceBuffer: {kind} of shape {self._shape} and dtype {self._dtype}{state}>"
 
+    def __str__(self) -> str:
+        return str(self._view())
+
     def __bool__(self) -> bool:
         return bool(self._view())
 
