@@ -62,6 +62,7 @@ def run(
             status = _wait(process, begun, timeout, tick)
         finally:
             _end(process)
+            _end_sessions(environment)
     return Ended(status, time.monotonic() - begun, _tail(log))
 
 
@@ -90,6 +91,17 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         if _has_ended(process, time.monotonic() + _SECONDS_TO_END):
             break
     process.wait()
+
+
+def _end_sessions(environment: Mapping[str, str]) -> None:
+    """Ends processes that left the group, where the system tells: each recording has a folder of its own."""
+    if not (mark := environment.get("BUFCB_RECORD")):
+        return
+    wanted = os.fsencode(f"BUFCB_RECORD={mark}")
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):  # it has ended, or belongs to somebody else
+            if wanted in path.read_bytes().split(b"\0"):
+                os.kill(int(path.parent.name), signal.SIGKILL)
 
 
 def _has_ended(process: subprocess.Popen[bytes], until: float) -> bool:

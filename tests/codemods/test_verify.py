@@ -842,6 +842,22 @@ def test_an_interrupt_ends_every_process(project, tmp_path):
     assert list(scratch.iterdir()) == []
 
 
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="the system does not tell")
+def test_processes_with_a_session_of_their_own_end_as_well(project, tmp_path):
+    project(model=SMALL)
+    noted = tmp_path / "number"
+    command = (
+        f"setsid sh -c 'echo $$ > {noted}; exec sleep 300' & while ! [ -s {noted} ]; do sleep 0.02; done"
+    )
+    with pytest.raises(VerificationError, match="calls no callback"):
+        verify(analysed("model.py"), command)
+    status = Path("/proc", noted.read_text().strip(), "stat")
+    until = time.monotonic() + 10
+    while status.exists() and status.read_text().split()[2] != "Z" and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not status.exists() or status.read_text().split()[2] == "Z"
+
+
 def test_limits_are_settings_and_the_command_is_not(project):
     settings = "[tool.bufcb]\nverify-timeout = 1\nverify-limit = 10\n"
     project(model=SMALL, pyproject=settings)
