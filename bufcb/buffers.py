@@ -480,7 +480,7 @@ CANARY, SECOND_CANARY = 0xA5, 0x5A
 
 def fill_canary(array: np.ndarray, byte: int = CANARY) -> None:
     """Fill an output with a pattern that tells whether the callback wrote each element."""
-    array.reshape(-1).view(np.uint8)[...] = byte
+    array.reshape(-1).view(np.uint8).fill(byte)
 
 
 def _untouched(array: np.ndarray, byte: int) -> np.ndarray:

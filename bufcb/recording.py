@@ -97,6 +97,9 @@ class Recorder:
     """Records the calls of one callback with arrays of the same shapes and dtypes.
 
     Nothing that it does raises: a recording that fails ends, and says so in its folder.
+
+    Attributes:
+      is_dense: whether every call is recorded as yet. So long, outputs are filled before they are written.
     """
 
     def __init__(self, signature: str, inputs: Sequence[Aval], outputs: Sequence[Aval]) -> None:
@@ -107,6 +110,7 @@ class Recorder:
         self._pages: Any = None
         self._number = self._count_at = 0
         self._count = itertools.count(1)
+        self.is_dense = True
 
     def done(self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], started: float) -> None:
         """Record a call that began at `started`, by `clock`."""
@@ -117,6 +121,8 @@ class Recorder:
                 # No lock: two threads that count at once may leave the lower number until the next call.
                 calls = next(self._count)
                 _NUMBER.pack_into(self._pages, self._count_at, calls)
+                if calls > ALL_CALLS:
+                    self.is_dense = False
                 if calls <= ALL_CALLS or not checksum % SAMPLED:
                     is_kept = calls <= _ALL_ARRAYS or not checksum % _SAMPLED_ARRAYS
                     self._write(seconds, inputs, outputs, not checksum % SAMPLED, is_kept)

@@ -132,6 +132,7 @@ class _Writer:
             check_escapes = functools.partial(_check_escapes_recorded, plan, plan.recorder)
             self.names.update(
                 clock=clock,
+                recorder=plan.recorder,
                 done=plan.recorder.done,
                 failed=plan.recorder.failed,
                 check_escapes=check_escapes,
@@ -204,9 +205,10 @@ class _Writer:
         """Fill outputs, which may by chance hold what the callback ought to write. No time is counted."""
         fresh = [array for i, array in enumerate(self.outputs) if i not in self.plan.aliased]
         if fresh and not self.plan.checked:
-            yield "begun = clock()"
-            yield from (f"fill_canary({array})" for array in fresh)
-            yield "started += clock() - begun"
+            yield "if recorder.is_dense:"
+            yield "    begun = clock()"
+            yield from (f"    fill_canary({array})" for array in fresh)
+            yield "    started += clock() - begun"
 
     def recorded_inputs(self) -> str:
         """Return the inputs of a recorded call, as they were when it began, as a tuple."""
