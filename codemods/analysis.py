@@ -24,6 +24,8 @@ Result = TypeVar("Result")
 _STACK_FRAMES: Final = 20_000
 _STACK_BYTES: Final = 256 * 2**20
 _SECONDS_BETWEEN_TICKS: Final = 0.2
+# So many more objects than at the last collection, some 80 MB of them, are worth looking for garbage.
+_MANY_OBJECTS: Final = 800_000
 
 
 class Analysis:
@@ -39,7 +41,7 @@ class Analysis:
         A failure ends up in the result, so that the next file has its turn.
         """
         try:
-            with _collector_paused():
+            with collector_paused():
                 return self._migrate(SourceFile.from_bytes(candidate.path, candidate.data), left=left)
         except SourceError as error:
             return FileResult(candidate.path, candidate.data, candidate.data, error=str(error))
@@ -69,13 +71,18 @@ def _engine(paths: Sequence[Path], options: Options | AuditOptions) -> Callable[
 
 
 @contextlib.contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Trees are large and live as long as the file is looked at: to look for garbage meanwhile finds none."""
+def collector_paused() -> Iterator[None]:
+    """Trees are large and live as long as the file is looked at: to look for garbage meanwhile finds none.
+
+    Around many files, garbage is looked for between them, when there may be much.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
+        if gc.get_count()[0] > _MANY_OBJECTS:
+            gc.collect()
         if was_enabled:
             gc.enable()
 

@@ -132,8 +132,8 @@ class Module:
         found = self.bindings(name)
         return found[0] if len(found) == 1 else None
 
-    def references(self, name: str, scope: Scope) -> list[ast.Name]:
-        """Every read of the name that `scope` binds."""
+    def references(self, name: str, scope: Scope | None) -> list[ast.Name]:
+        """Every read of the name that `scope` binds; with None, those of which no binding is in sight."""
         return self._read_in[name].get(scope, [])
 
     @functools.cached_property
@@ -171,14 +171,14 @@ class Module:
         return next(iter(found)) if len(found) == 1 else None
 
     @functools.cached_property
-    def renamed(self) -> dict[str, list[str]]:
-        """For each name that is imported under another, as `from m import name as other`, the others."""
-        found: dict[str, list[str]] = defaultdict(list)
+    def imported(self) -> dict[str, list[Binding]]:
+        """What `from … import …` binds, in any scope, by the name that it has in the other module."""
+        found: dict[str, list[Binding]] = defaultdict(list)
         for scope in self.opened.values():
             for binding in itertools.chain.from_iterable(scope.bindings.values()):
                 alias = binding.node
-                if isinstance(alias, ast.alias) and alias.asname:
-                    found[alias.name].append(alias.asname)
+                if isinstance(alias, ast.alias) and isinstance(self.parents[alias], ast.ImportFrom):
+                    found[binding.name if alias.name == "*" else alias.name].append(binding)
         return found
 
     @functools.cached_property

@@ -18,7 +18,7 @@ from codemods.discovery import NOTEBOOK, STUB, SUFFIXES, marked, project_of, pyt
 from codemods.names import Module
 from codemods.patches import Patch, find, may_patch
 from codemods.source import SourceError, SourceFile
-from codemods.uses import FileUses, everything, read_uses
+from codemods.uses import ANYTHING, IMPORTERS, FileUses, everything, read_uses
 
 _LOOKED_AT: Final = (*SUFFIXES, STUB)
 _JSON_ESCAPE: Final = re.compile(rb"\\[bfnrt]")
@@ -38,6 +38,7 @@ _STORING: Final = rb"\.\s*%b\s*(?:=[^=]|:(?:[^=\n]{200}|[^=\n]+=[^=]))"
 _FROM_PACKAGE: Final = re.compile(
     rb"from[\s\\]*\.[\s\\.]*import\b(?:(?!\bfrom\b)[\w\s,()*\\\"\x80-\xff]|#[^\n]*+)*+"
 )
+_STAR: Final = re.compile(rb"\bimport[\s\\]*\*")
 # What a file may raise that is not Python, not text, or nested without end. That is its own misfortune, and
 # not that of the files which are migrated.
 _UNREADABLE: Final = (SourceError, OSError, ValueError, LookupError, RecursionError, MemoryError, SystemError)
@@ -49,8 +50,9 @@ class Project:
     def __init__(self, places: Sequence[Path]) -> None:
         """`places` are folders to walk, and files."""
         self._places = places
-        self._parsed = 0
+        # Those that were asked for last are at the end.
         self._modules: dict[str, Module | None] = {}
+        self._parsed: dict[str, int] = {}
         self._sources: dict[str, SourceFile | None] = {}
 
     @classmethod
@@ -83,7 +85,7 @@ class Project:
         In the other projects of a repository the name is common, and only what is taken from the very module
         counts.
         """
-        module = _module_name(path)
+        module = module_name(path)
         return any(
             (module, name) in other.taken
             or (
@@ -107,7 +109,7 @@ class Project:
 
     def reexported(self, name: str, path: Path) -> bool:
         """Whether another file takes `name` from the module that `path` is, or takes everything from it."""
-        module = _module_name(path)
+        module = module_name(path)
         likely = (self._spelling(name) & self._spelling(module)) | self._from_packages(name)
         return any(
             (module, name) in other.taken or ("", name) in other.taken
@@ -118,7 +120,7 @@ class Project:
 
     def importing(self, path: Path) -> list[str]:
         """The files that take something from the module that `path` is."""
-        module = _module_name(path)
+        module = module_name(path)
         return [
             file
             for file, other in self.others(module, path)
@@ -147,19 +149,59 @@ class Project:
         return self._uses(file)
 
     def forget(self) -> None:
-        """Lets go of parsed modules when they have become many: to be called when nothing refers to them."""
-        if self._parsed > _REMEMBERED:
-            self._parsed = 0
-            self._modules.clear()
-            self._sources.clear()
+        """Lets go of the parsed modules that were asked for least of late, when they have become many.
+
+        To be called when nothing refers to them.
+        """
+        self._sources.clear()
+        excess = sum(self._parsed.values()) - _REMEMBERED
+        while excess > 0:
+            file = next(iter(self._modules))
+            del self._modules[file]
+            excess -= self._parsed.pop(file, 0)
+
+    def taking_all(self, path: Path) -> list[str]:
+        """The files that may take everything from the module that `path` is."""
+        wanted = {(module_name(path), "*"), ("", "*")}
+        return [file for file in self._with_stars if (uses := self._uses(file)) and uses.taken & wanted]
+
+    @functools.cache  # noqa: B019
+    def is_handed_around(self, path: Path) -> bool:
+        """Whether a file may hand on the module that `path` is, or a package around it, as a value."""
+        return self._computes_imports or any(map(self._is_handed, {module_name(path), *path.parent.parts}))
+
+    @functools.cache  # noqa: B019
+    def _is_handed(self, module: str) -> bool:
+        return module in self._module_names and any(
+            uses is None or module in uses.handed for uses in map(self._uses, self._spelling(module))
+        )
+
+    @functools.cached_property
+    def _computes_imports(self) -> bool:
+        """Whether a file hands on a module whose name is computed."""
+        files = frozenset().union(*map(self._spelling, IMPORTERS))
+        return any(uses is None or ANYTHING in uses.handed for uses in map(self._uses, files))
+
+    @functools.cached_property
+    def _with_stars(self) -> list[str]:
+        return sorted(self._contents.matching(_STAR.search, self._files))
 
     def spelling(self, name: str) -> list[str]:
         """The files that spell `name`, notebooks and stubs included."""
         return sorted(self._spelling(name))
 
-    def matching(self, pattern: re.Pattern[bytes], files: Collection[str]) -> frozenset[str]:
-        """Those of some files of the project whose content may match."""
-        return frozenset(self._contents.matching(pattern.search, files))
+    @functools.cache  # noqa: B019 - a project lives as long as the run
+    def matches(self, pattern: re.Pattern[bytes], file: str) -> bool:
+        """Whether the content of a file of the project may match."""
+        return bool(self._contents.matching(pattern.search, (file,)))
+
+    @functools.cache  # noqa: B019
+    def size(self, file: str) -> int:
+        """How many bytes a file has; none if it cannot be found any more."""
+        try:
+            return os.path.getsize(file)
+        except OSError:
+            return 0
 
     def has_module(self, name: str) -> bool:
         """Whether a file or folder of the project may be what `import name` finds."""
@@ -200,9 +242,9 @@ class Project:
 
     def module(self, file: str) -> Module | None:
         """The names of the module in a file; None where it cannot be read or parsed."""
-        if file not in self._modules:
-            self._modules[file] = self._read(file)
-        return self._modules[file]
+        module = self._modules.pop(file) if file in self._modules else self._read(file)
+        self._modules[file] = module
+        return module
 
     def source(self, file: str) -> SourceFile | None:
         """The text of a file; None where it cannot be read or decoded."""
@@ -215,7 +257,7 @@ class Project:
 
     def patches(self, path: Path, api: Api) -> Iterator[tuple[str, str]]:
         """File and place where another file of the same project replaces the API it calls."""
-        own, called = os.path.realpath(path), _module_name(path)
+        own, called = os.path.realpath(path), module_name(path)
         for file, found in self._patches(api).items():
             if file != own and self._is_near(file, path):
                 yield from ((file, place) for patch, place in found if patch.module in ("jax", called))
@@ -312,13 +354,13 @@ class Project:
     def _read(self, file: str) -> Module | None:
         try:
             data = _read(file)
-            self._parsed += len(data)
+            self._parsed[file] = len(data)
             return names.read(_source(file, data).tree)
         except _UNREADABLE:
             return None
 
 
-def _module_name(path: Path) -> str:
+def module_name(path: Path) -> str:
     """The last part of the dotted name of the module that `path` is."""
     return path.parent.name if path.stem == "__init__" else path.stem
 

@@ -99,9 +99,10 @@ def _results(
         analyse_file = analysis.Analysis(paths, options)
 
         def analyse_rest() -> None:
-            for index, candidate in enumerate(candidates):
-                if index not in results:
-                    note(index, analyse_file(candidate))
+            with analysis.collector_paused():
+                for index, candidate in enumerate(candidates):
+                    if index not in results:
+                        note(index, analyse_file(candidate))
 
         analysis.on_deep_stack(analyse_rest, progress.tick)
     return results.values()

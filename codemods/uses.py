@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import builtins
 import dataclasses
+import functools
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from codemods.trees import children, walk
@@ -26,7 +28,16 @@ _PATCHER: Final = re.compile(
 _SETTERS: Final = frozenset({"setattr", "__setattr__", "object", "patch"})
 _MAKERS: Final = frozenset({"type", "new_class", "make_dataclass"})
 _BUILTINS: Final = frozenset(dir(builtins))
-
+# What an attribute may be read of, in `FileUses.bases`.
+ANYTHING: Final = "*"
+OWN_OBJECT: Final = "self"
+# Importing by name, and what looks into a module that it is given, without handing it on.
+IMPORTERS: Final = frozenset({"import_module", "__import__"})
+_LOOKING_IN: Final = frozenset({"getattr", "hasattr", "setattr", "delattr", "object"})
+LITERALS: Final = (
+    *(ast.Constant, ast.JoinedStr, ast.List, ast.Tuple, ast.Set, ast.Dict),
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+)
 
 _WITH_SCOPE: Final = (
     ast.FunctionDef,
@@ -73,6 +84,11 @@ class FileUses:
       spelled: the names that its strings spell as code may.
       declared: the functions and methods of a stub, which say the same as the module's own.
       classes: its classes, nested ones too.
+      bases: for each attribute, but for those of literals, what it may be read of: the first part of an
+        import's dotted name with a dot behind it, a dot alone where that cannot be seen, `OWN_OBJECT` for the
+        object that a method is called on, or `ANYTHING`.
+      handed: what it imports, and uses for more than attributes, by the last part of its name; `ANYTHING`
+        for a module whose name is computed.
     """
 
     imported: frozenset[str] = frozenset()
@@ -83,6 +99,8 @@ class FileUses:
     spelled: frozenset[str] = frozenset()
     declared: frozenset[str] = frozenset()
     classes: tuple[ClassUse, ...] = ()
+    bases: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
+    handed: frozenset[str] = frozenset()
 
 
 def everything(data: bytes) -> FileUses:
@@ -92,7 +110,8 @@ def everything(data: bytes) -> FileUses:
     if b"*" in data:
         taken |= {(word, "*") for word in words}
         words |= {"*"}
-    return FileUses(words, frozenset(taken), words - {"*"}, spelled=words - {"*"})
+    bases = dict.fromkeys(words, frozenset({ANYTHING}))
+    return FileUses(words, frozenset(taken), words - {"*"}, spelled=words - {"*"}, bases=bases, handed=words)
 
 
 def names_in_text(text: str) -> Iterable[str]:
@@ -135,7 +154,14 @@ class _Reader:
         self.docstrings: set[ast.Constant] = set()
         self.functions: set[str] = set()
         self.assigned: set[str] = set()
+        self.parameters: Counter[str] = Counter()
+        self.captured: set[str] = set()
         self.classes: list[ast.ClassDef] = []
+        self.loaded: list[ast.Name] = []
+        # The attributes, each with its base, and those of which no more than an attribute is used.
+        self.based: list[ast.Attribute] = []
+        self.importing: list[ast.Call] = []
+        self.looked_into: set[ast.expr] = set()
         self.visits: dict[type[ast.AST], Callable[[Any], None]] = {
             ast.Name: self._name,
             ast.Attribute: self._attribute,
@@ -151,20 +177,40 @@ class _Reader:
             ast.Assign: self._assignment,
             ast.AugAssign: self._assignment,
             ast.keyword: self._keyword,
+            ast.arg: self._parameter,
+            ast.ExceptHandler: self._capture,
+            ast.MatchAs: self._capture,
+            ast.MatchStar: self._capture,
+            ast.MatchMapping: self._capture,
         }
 
     def _name(self, node: ast.Name) -> None:
         if isinstance(node.ctx, ast.Store):
             self.assigned.add(node.id)
+        elif isinstance(node.ctx, ast.Load):
+            self.loaded.append(node)
 
     def _attribute(self, node: ast.Attribute) -> None:
         self.attributes.add(node.attr)
         self.taken.update((tail, node.attr) for tail in _last_names(node.value))
+        self.looked_into.add(node.value)
+        if not isinstance(node.value, LITERALS):
+            self.based.append(node)
         if not isinstance(node.ctx, ast.Load):
             self.stored.append(node)
 
+    def _parameter(self, node: ast.arg) -> None:
+        self.parameters[node.arg] += 1
+
+    def _capture(self, node: ast.ExceptHandler | ast.MatchAs | ast.MatchStar | ast.MatchMapping) -> None:
+        name = node.rest if isinstance(node, ast.MatchMapping) else node.name
+        if name:
+            self.captured.add(name)
+
     def _expression(self, node: ast.Expr) -> None:
         match node.value:
+            case ast.Call() as call:
+                self.looked_into.add(call)  # nothing is done with what it gives
             case ast.Constant(value=str(text)) as docstring:
                 self.docstrings.add(docstring)
                 self.spelled.update(names_in_examples(text))
@@ -191,6 +237,11 @@ class _Reader:
             self.patched.update(text.rpartition(".")[2] for text in texts)
             self.patched.update(keyword.arg for keyword in node.keywords if keyword.arg)
         self._call_of_names(node)
+        name = next(iter(_last_names(node.func)), "")
+        if name in _LOOKING_IN:
+            self.looked_into.update(node.args[:1])
+        elif name in IMPORTERS:
+            self.importing.append(node)
 
     def _subscript(self, node: ast.Subscript) -> None:
         match node:
@@ -256,7 +307,69 @@ class _Reader:
             frozenset(self.spelled),
             frozenset(self.functions) if stub else frozenset(),
             tuple(self._class(node, on_self[node]) for node in self.classes),
+            self._bases(),
+            self._handed(),
         )
+
+    @functools.cached_property
+    def bound(self) -> set[str]:
+        """The names that something else than an import binds."""
+        return self.assigned | self.functions | self.captured | {owner.name for owner in self.classes}
+
+    def _origins(self, name: str) -> Iterable[str]:
+        """What a name stands for that imports alone bind."""
+        if name in self.bound or self.parameters[name]:
+            return ()
+        return self.imports.get(name) or [star[:-1] + name for star in self.imports.get("*", ())]
+
+    def _starts_with_import(self, node: ast.expr) -> bool:
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return is_import(node)
+        return node.id in self.imports or (node.id not in self.bound and "*" in self.imports)
+
+    def _bases(self) -> dict[str, frozenset[str]]:
+        methods = [item for owner in self.classes for item in owner.body]
+        own = sum(first_parameter(item) == OWN_OBJECT for item in methods)
+        has_objects = (
+            self.parameters[OWN_OBJECT] == own and OWN_OBJECT not in self.bound | self.imports.keys()
+        )
+        found: dict[str, set[str]] = {}
+        for node in self.based:
+            base = node.value
+            while isinstance(base, ast.Attribute):
+                base = base.value
+            name = base.id if isinstance(base, ast.Name) else ""
+            bases = {origin.partition(".")[0] + "." for origin in self._origins(name)}
+            if is_import(base):
+                bases = {"."}
+            elif name == OWN_OBJECT and base is node.value and has_objects:
+                bases = {OWN_OBJECT}
+            found.setdefault(node.attr, set()).update(bases or {ANYTHING})
+        return {attribute: frozenset(bases) for attribute, bases in found.items()}
+
+    def _handed(self) -> frozenset[str]:
+        found: set[str] = set()
+        for name in self.loaded:
+            if name not in self.looked_into:
+                found.update(origin.rpartition(".")[2] for origin in self.imports.get(name.id, ()))
+                if name.id not in self.bound and "*" in self.imports:
+                    found.add(name.id)
+        for node in self.based:
+            if node not in self.looked_into and self._starts_with_import(node):
+                found.add(node.attr)
+        for owner in self.classes:
+            for item in owner.body:
+                found.update(_bound_by(item) if isinstance(item, ast.Import | ast.ImportFrom) else ())
+        for call in self.importing:
+            if call not in self.looked_into:
+                match call.args:
+                    case [ast.Constant(value=str(dotted)), *_]:
+                        found.add(dotted.rpartition(".")[2])
+                    case _:
+                        found.add(ANYTHING)
+        return frozenset(found)
 
     def _class(self, node: ast.ClassDef, on_self: Sequence[ast.Attribute]) -> ClassUse:
         defined = frozenset(name for item in _own_nodes(node) for name in _bound_by(item))
@@ -285,6 +398,21 @@ class _Reader:
         if not found and (suffix or name not in _BUILTINS):
             return None
         return frozenset(found)
+
+
+def is_import(node: ast.AST) -> bool:
+    """Whether an expression imports a module by a name."""
+    return isinstance(node, ast.Call) and not IMPORTERS.isdisjoint(_last_names(node.func))
+
+
+def first_parameter(node: ast.AST) -> str | None:
+    """The parameter of a method that stands for the object or class which it is called on."""
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return None
+    positional = [*node.args.posonlyargs, *node.args.args]
+    if not positional or any("staticmethod" in _last_names(each) for each in node.decorator_list):
+        return None
+    return positional[0].arg
 
 
 def _own_nodes(owner: ast.ClassDef) -> Iterator[ast.AST]:

@@ -178,10 +178,10 @@ def _serve(
 ) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    from codemods.analysis import Analysis, on_deep_stack
+    from codemods.analysis import Analysis, collector_paused, on_deep_stack
 
     analysis = Analysis(paths, options)
-    with contextlib.suppress(EOFError, OSError):  # there is nobody left to answer to
+    with contextlib.suppress(EOFError, OSError), collector_paused():  # there is nobody left to answer to
         connection.send(None)
         on_deep_stack(lambda: _answer(connection, analysis))
 

@@ -196,12 +196,13 @@ class Modules(ABC):
         for length in range(len(parts), -1, -1):
             if not length and not dots:
                 break
-            files = self._files(dots + ".".join(parts[:length]), source.file)
+            files = self.files(dots + ".".join(parts[:length]), source.file)
             if files:
                 return join(self._member(file, parts[length:], source) for file in files)
         return PLAIN if dots else self.heap.library(_canonical(dotted), source.file)
 
-    def _files(self, dotted: str, path: str) -> list[str]:
+    def files(self, dotted: str, path: str) -> list[str]:
+        """The files that a dotted name may mean when a module imports it."""
         key = (dotted, path)
         if key not in self._resolved:
             self._resolved[key] = self.project.module_files(dotted, Path(path))
@@ -221,7 +222,7 @@ class Modules(ABC):
             return PLAIN
         if name in source.module.root.bindings:
             return self.global_value(source, name)
-        inner = self._files(f".{name}", module.file) if module.file.endswith("__init__.py") else []
+        inner = self.files(f".{name}", module.file) if module.file.endswith("__init__.py") else []
         if inner:
             return join(self.heap.value(self.heap.make(file, ProjectModule, file)) for file in inner)
         return self._starred(source, name) if source.module.star_imports else PLAIN

@@ -7,23 +7,28 @@ on. Only files that spell one of the names are parsed.
 from __future__ import annotations
 
 import ast
-import contextlib
 import dataclasses
-import os
+import functools
 import re
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
 from typing import Final
 
+from codemods.discovery import STUB
 from codemods.gradients.frames import Source
 from codemods.gradients.modules import Modules, top_statement
-from codemods.names import Module
+from codemods.names import Module, Scope, ScopeKind
+from codemods.project import module_name
+from codemods.uses import ANYTHING, LITERALS, OWN_OBJECT, FileUses, first_parameter, is_import
 
 _MOST_FILES: Final = 100
 _MOST_BYTES: Final = 4_000_000
 # Names to follow, and how many more for each call site.
 _MOST_NAMES: Final = 500
 _NAMES_OF_SITE: Final = 4
+# Names under which modules hand on what they import.
+_MOST_HANDED_ON: Final = 2_000
 # Of more files than this, those come first that differentiate something.
 _MANY_FILES: Final = 50
 _DIFFERENTIATES: Final = re.compile(
@@ -68,6 +73,9 @@ class Search:
         self.files: set[str] = set()
         self.read: set[str] = set()
         self.own = source.file
+        self.handed_on: set[Name] = set()
+        self._handed: dict[str, bool] = {}
+        self._meant: dict[tuple[str, str, str], bool] = {}
         self.most_names, self.bytes_left = _MOST_NAMES, _MOST_BYTES
         for site in sites:
             self.most_names += _NAMES_OF_SITE
@@ -101,6 +109,8 @@ class Search:
             if len(self.names) > self.most_names:
                 self.found.is_whole = False
                 return
+            if name.file is not None:
+                self._hand_on_all(name, name.file)
             # The module itself may come from standard input, and be no file of the project.
             self._look(name, self.own)
             for file in self._spelling(name.text):
@@ -123,80 +133,198 @@ class Search:
 
     def in_order(self, files: Collection[str]) -> list[str]:
         """Those that differentiate something come first: there may be too many to look at them all."""
-        first = self.modules.project.matching(_DIFFERENTIATES, set(files) - {self.own})
+        matches = self.modules.project.matches
+        first = {file for file in files if file != self.own and matches(_DIFFERENTIATES, file)}
         return sorted(files, key=lambda file: (file not in first, file))
 
     def _may_read(self, file: str) -> bool:
         """Whether to read one more file is not too much."""
         if file not in self.read:
             self.read.add(file)
-            with contextlib.suppress(OSError):
-                self.bytes_left -= os.path.getsize(file)
+            self.bytes_left -= self.modules.project.size(file)
         return self.bytes_left >= 0
 
     def _may_use(self, name: Name, file: str) -> bool:
-        """Whether a file that spells a name may mean this one, and not another of its own."""
+        """Whether a file that spells a name may mean this one, and not another of its own.
+
+        One that only has it in a string is not looked at.
+        """
         uses = self.modules.project.uses(file)
-        if uses is None or file == name.file:
+        if uses is None or file == name.file or self._takes(name, uses) or self._reads(name, uses):
             return True
-        taken = name.file is not None and (name.text in uses.imported or "*" in uses.imported)
-        return taken or any(name.text in each for each in (uses.attributes, uses.spelled, uses.declared))
+        if name.text in uses.spelled or name.text in uses.declared:
+            self.found.spelled.add(name.text)
+        return False
+
+    @staticmethod
+    def _takes(name: Name, uses: FileUses) -> bool:
+        """Whether a file may import a name of a module."""
+        if name.file is None:
+            return False
+        modules = ("", _module_name(name.file))
+        return any((module, each) in uses.taken for module in modules for each in (name.text, "*"))
+
+    def _reads(self, name: Name, uses: FileUses) -> bool:
+        """Whether a file reads an attribute of what may have it."""
+        bases = uses.bases.get(name.text)
+        if bases is None:
+            return False
+        is_held = name.file is None or self._is_handed_around(name.file)
+        own = OWN_OBJECT if name.file is None else None
+        has_module = self.modules.project.has_module
+        return any(
+            is_held if base == ANYTHING else base in (own, ".") or has_module(base.removesuffix("."))
+            for base in bases
+        )
+
+    def _is_handed_around(self, file: str) -> bool:
+        if file not in self._handed:
+            self._handed[file] = self.modules.project.is_handed_around(Path(file))
+        return self._handed[file]
 
     def _look(self, name: Name, file: str) -> None:
-        source = self.modules.source(file)
-        if source is None or file.endswith(".pyi"):
+        source = None if file.endswith(STUB) else self.modules.source(file)
+        if source is None:
             self.found.spelled.add(name.text)
             return
         module = source.module
         if name.file is not None:
-            for use in module.uses.get(name.text, ()):
-                if self._is_use(use, name, source):
-                    self.follow(source, use)
-            for other in module.renamed.get(name.text, ()):
-                self.add(Name(other, file))
+            self._look_for_global(name, name.file, source)
         for attribute in module.attributes.get(name.text, ()):
-            if not self._is_of_library(attribute, module):
+            if self._may_have(attribute.value, name, source):
                 self.follow(source, attribute)
         if module.spells(name.text):
             self.found.spelled.add(name.text)
 
-    def _is_of_library(self, attribute: ast.Attribute, module: Module) -> bool:
-        origins = module.origins(attribute.value)
-        has_module = self.modules.project.has_module
-        return bool(origins) and not any(
-            o.startswith(".") or has_module(o.partition(".")[0]) for o in origins
-        )
-
-    def _is_use(self, use: ast.Name, name: Name, source: Source) -> bool:
-        """Whether a name that is read may be the one at the top level of a file, or an import of it."""
+    def _look_for_global(self, name: Name, home: str, source: Source) -> None:
+        """Takes what reads a name of a module, in that module or behind an import of it."""
         module = source.module
-        home = module.home(use.id, module.scopes[use])
-        if home is None:
-            return bool(module.star_imports)
-        if home is module.root and source.file == name.file:
+        if source.file == home:
+            self._follow_reads(source, name.text, module.root)
+        if any(self._may_mean(star, source, home) for star in module.star_imports):
+            self._follow_reads(source, name.text, None)
+        for binding in module.imported.get(name.text, ()):
+            statement = module.parents[binding.node]
+            assert isinstance(statement, ast.ImportFrom)
+            if self._may_mean("." * statement.level + (statement.module or ""), source, home):
+                self._follow_reads(source, binding.name, binding.scope)
+                if binding.scope is module.root:
+                    self._hand_on(Name(binding.name, source.file))
+
+    def _follow_reads(self, source: Source, name: str, scope: Scope | None) -> None:
+        for use in source.module.references(name, scope):
+            self.follow(source, use)
+
+    def _hand_on(self, name: Name) -> None:
+        """Looks for what a module has by an import, which others may take from there."""
+        if name in self.names:
+            return
+        if len(self.handed_on) >= _MOST_HANDED_ON:
+            self.found.is_whole = False
+            return
+        self.handed_on.add(name)
+        self.add(name)
+
+    def _hand_on_all(self, name: Name, file: str) -> None:
+        """A module that takes everything from another has its names without spelling them."""
+        for other in self.modules.project.taking_all(Path(file)):
+            source = self.modules.source(other)
+            if source is not None and any(
+                self._may_mean(star, source, file) for star in source.module.star_imports
+            ):
+                self._hand_on(Name(name.text, other))
+
+    def _may_mean(self, dotted: str, source: Source, file: str) -> bool:
+        """Whether a dotted name that a module imports may be the module in a file."""
+        key = (dotted, source.file, file)
+        if key not in self._meant:
+            self._meant[key] = self._is_meant(*key)
+        return self._meant[key]
+
+    def _is_meant(self, dotted: str, importer: str, file: str) -> bool:
+        found = self.modules.files(dotted, importer)
+        if found:
+            # Another folder may come first on the path.
+            return file in found or dotted.rpartition(".")[2] == _module_name(file)
+        return not self._is_of_library(dotted)
+
+    def _is_of_library(self, dotted: str) -> bool:
+        return not dotted.startswith(".") and not self.modules.project.has_module(dotted.partition(".")[0])
+
+    def _may_have(self, base: ast.expr, name: Name, source: Source) -> bool:
+        """Whether an attribute with this name of `base` may be what is looked for."""
+        if isinstance(base, LITERALS):
+            return False
+        origins = source.module.origins(base)
+        if name.file is None:
+            return not origins or not all(map(self._is_of_library, origins))
+        if origins:
+            return any(self._may_mean(origin, source, name.file) for origin in origins)
+        if is_import(base):
             return True
-        return any((b.origin or "").rpartition(".")[2] == name.text for b in home.bindings[use.id])
+        return self._is_handed_around(name.file) and not _is_own_object(base, source.module)
+
+
+@functools.lru_cache(maxsize=1_000)
+def _module_name(file: str) -> str:
+    return module_name(Path(file))
+
+
+def _is_own_object(base: ast.expr, module: Module) -> bool:
+    """Whether an expression is the object, or class, that a method is called on, which is no module."""
+    if not isinstance(base, ast.Name) or "ModuleType" in module.all_names:
+        return False
+    scope = module.home(base.id, module.scopes[base])
+    if scope is None or not isinstance(module.parents.get(scope.node), ast.ClassDef):
+        return False
+    return first_parameter(scope.node) == base.id and len(scope.bindings[base.id]) == 1
 
 
 def _names_given(module: Module, node: ast.AST) -> Iterator[tuple[str, bool]]:
     """The names under which code outside can reach what a node is part of, and whether each is global."""
-    inside = False
+    inside, inner = False, node
+    yield from _keys_of(module, node)
     for outer in (node, *module.ancestors(node)):
-        if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            inside = True
-            owner = module.parents[outer]
-            yield outer.name, module.scopes[outer] is module.root
-            if isinstance(owner, ast.ClassDef):
-                yield outer.name, False
-        elif isinstance(outer, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr):
-            targets = outer.targets if isinstance(outer, ast.Assign) else [outer.target]
-            for target in targets:
+        match outer:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                inside = True
+                owner = module.parents[outer]
+                yield outer.name, module.scopes[outer] is module.root
+                if isinstance(owner, ast.ClassDef):
+                    yield outer.name, False
+            case ast.Assign(targets=targets):
+                for target in targets:
+                    yield from _stored(target, module, inside)
+            case ast.AnnAssign(target=target) | ast.AugAssign(target=target) | ast.NamedExpr(target=target):
                 yield from _stored(target, module, inside)
+            case ast.For(target=target, iter=values) | ast.AsyncFor(target=target, iter=values):
+                if inner is values:
+                    yield from _stored(target, module, inside)
+            case ast.withitem(optional_vars=ast.expr() as target):
+                yield from _stored(target, module, inside)
+        inner = outer
+
+
+def _keys_of(module: Module, node: ast.AST) -> Iterator[tuple[str, bool]]:
+    """The name of a value that is passed, or held by a dict, under its own name."""
+    match node, module.parents.get(node):
+        case ast.Name(id=name), ast.keyword(arg=key) if key == name:
+            yield name, False
+        case ast.Name(id=name), ast.Dict(keys=keys, values=values):
+            if any(
+                v is node and isinstance(k, ast.Constant) and k.value == name
+                for k, v in zip(keys, values, strict=True)
+            ):
+                yield name, False
 
 
 def _stored(target: ast.AST, module: Module, inside: bool) -> Iterator[tuple[str, bool]]:
     for each in ast.walk(target):
         if isinstance(each, ast.Attribute):
             yield each.attr, False
-        elif isinstance(each, ast.Name) and not inside and module.scopes.get(each) is module.root:
-            yield each.id, True
+        elif isinstance(each, ast.Name) and each in module.scopes:
+            scope = module.scopes[each]
+            if scope.kind is ScopeKind.CLASS:
+                yield each.id, False
+            elif not inside and scope is module.root:
+                yield each.id, True
