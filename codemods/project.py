@@ -209,9 +209,12 @@ class Project:
 
     def module_files(self, dotted: str, path: Path) -> list[str]:
         """The files that `dotted`, with leading dots where relative, may mean when imported in `path`."""
+        return list(self._module_files(dotted, os.path.dirname(_real(path))))
+
+    @functools.cache  # noqa: B019 - a project lives as long as the run
+    def _module_files(self, dotted: str, folder: str) -> tuple[str, ...]:
         parts = dotted.lstrip(".").split(".") if dotted.strip(".") else []
         level = len(dotted) - len(dotted.lstrip("."))
-        folder = os.path.dirname(os.path.realpath(path))
         if level:
             for _ in range(level - 1):
                 folder = os.path.dirname(folder)
@@ -227,7 +230,7 @@ class Project:
         if not found:  # `%run` takes a notebook as well
             stems = [os.path.join(root, *parts) for root in roots if parts]
             found = {os.path.realpath(s + NOTEBOOK): None for s in stems if os.path.isfile(s + NOTEBOOK)}
-        return list(found)
+        return tuple(found)
 
     def _import_roots(self, folder: str) -> list[str]:
         """The folders that may be on the path of a program with a module in `folder`."""
