@@ -24,7 +24,7 @@ from codemods.plans import (
     SitePlan,
 )
 from codemods.resolve import Resolved
-from codemods.scaffolds.derivatives import of_higher_order
+from codemods.scaffolds.derivatives import is_known_again, of_higher_order
 from codemods.scaffolds.parameters import NoScaffold, Signature, extra, signature
 from codemods.scaffolds.places import Place, at_top, nested
 from codemods.scaffolds.reads import Read, binds, is_in_loop, is_settled, reads, why_not_lasting
@@ -199,6 +199,8 @@ class Scaffolds:
         parameters = (*draft.more, *own)
         vjp = self.context.options.vjp
         rule, host = rule_of(draft.plans, self.resolved, self.module, vjp, parameters, takes_all=forward)
+        if isinstance(host, HostCall) and self._order(draft) > 1 and not is_known_again(host.origin):
+            rule, host = "raise" if vjp == "known" else vjp, None
         spec = structure(site.spec, self.module)
         name = f"{stem}_call"
         return ScaffoldPlan(
@@ -218,9 +220,13 @@ class Scaffolds:
             tuple(self._higher(draft, host, name, forward)) if isinstance(host, HostCall) else (),
         )
 
+    def _order(self, draft: _Draft) -> int:
+        """How often the call is differentiated by its rules."""
+        return max(self.verdicts[plan.site].order for plan in draft.plans)
+
     def _higher(self, draft: _Draft, host: HostCall, name: str, forward: bool) -> Iterator[HostScaffold]:
         """The functions in place of those that rules call on the host, if they are differentiated as well."""
-        if max(self.verdicts[plan.site].order for plan in draft.plans) < 2:
+        if self._order(draft) < 2:
             return
         own = draft.signature.own
         is_all = not (draft.more or host.has_cast) and host.operands == tuple(range(len(own)))

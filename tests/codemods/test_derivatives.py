@@ -153,7 +153,11 @@ def slopes_of(known: Slopes) -> list[Callable | None]:
 
 def call_host(function: Callable, like: jax.Array, *given: jax.Array) -> jax.Array:
     spec = jax.ShapeDtypeStruct(like.shape, like.dtype)
-    return jax.pure_callback(function, spec, *given, vmap_method="expand_dims")
+
+    def in_its_dtype(*arrays: np.ndarray) -> np.ndarray:
+        return function(*arrays).astype(like.dtype)
+
+    return jax.pure_callback(in_its_dtype, spec, *given, vmap_method="expand_dims")
 
 
 def assert_gradients_agree(host: Callable, function: Callable, given: tuple[np.ndarray, ...]) -> None:
@@ -270,3 +274,16 @@ def test_slopes_are_the_derivative_of_the_host_function(origin):
         return host(*(replaced.get(index, each) for index, each in enumerate(given)))
 
     assert_gradients_agree(with_others, moved, at)
+
+
+@pytest.mark.parametrize("origin", [each for each in SLOPES if len(DERIVATIVES[each].texts) == 1])
+def test_a_slope_is_as_smooth_near_zero_as_its_function(origin):
+    host, (slope,) = member(origin), slopes_of(DERIVATIVES[origin])
+    ends = host(np.array([-1e-5, 1e-5]))
+    if not np.isfinite(host(np.array([0.0, *ends, 1e-9]))).all() or not np.isfinite(ends).all():
+        return  # it has no value at zero, or none beside it
+    expected = (ends[1] - ends[0]) / 2e-5
+    for dtype, near, tolerance in ((np.float64, 1e-9, 1e-6), (np.float32, 1e-6, 1e-5)):
+        given = np.array([0, near, -near], dtype)
+        found = slope(jnp.asarray(host(given)), jnp.asarray(given))
+        np.testing.assert_allclose(found, np.full(3, expected), rtol=tolerance, atol=2 * near)
