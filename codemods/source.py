@@ -23,6 +23,7 @@ from codemods.model import LARGEST
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _TWO_LINES = re.compile(rb"(?:[^\r\n]*(?:\r\n|\r|\n)?){2}")
+_LONGEST = 200
 # What Python says of a print or exec statement, of `except E, e:` and of `0777`; and `raise E, "text"`,
 # `a <> b`, `ur""` and a value in backticks, of which it says nothing in particular.
 _PYTHON_2_MESSAGE = re.compile(
@@ -103,7 +104,7 @@ class SourceFile:
         try:
             encoding, _ = tokenize.detect_encoding(io.BytesIO(_first_lines(data)).readline)
         except (SyntaxError, ValueError) as error:
-            raise SourceError(path, 1, f"cannot tell the file's encoding: {error}") from None
+            raise SourceError(path, 1, f"cannot tell the file's encoding: {_shown(error)}") from None
         has_bom = data.startswith(codecs.BOM_UTF8)
         if encoding == "utf-8-sig":
             encoding = "utf-8"
@@ -114,7 +115,7 @@ class SourceFile:
             line = len(_NEWLINE.findall(body[: error.start].decode("latin-1"))) + 1
             raise SourceError(path, line, f"is not valid {encoding}: {error.reason}") from None
         except (LookupError, ValueError) as error:  # a codec that is not for text, or fails on its own terms
-            raise SourceError(path, 1, f"cannot be decoded as {encoding}: {error}") from None
+            raise SourceError(path, 1, f"cannot be decoded as {_shown(encoding)}: {_shown(error)}") from None
         try:
             survives = text.encode(encoding) == body
         except ValueError:
@@ -246,6 +247,12 @@ def check_size(path: Path, data: bytes, largest: int) -> None:
     if len(data) > largest:
         limit = f"the limit is {largest // 1_000_000} MB"
         raise SourceError(path, 0, f"is too large to be analysed; {limit}")
+
+
+def _shown(what: object) -> str:
+    """A text of which the file has a part, as long as an error may be."""
+    text = str(what)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _first_lines(data: bytes) -> bytes:

@@ -106,6 +106,10 @@ def test_a_file_that_python_cannot_decode_is_an_error(data: bytes, reason: str):
     assert reason in str(failure(data))
 
 
+def test_an_encoding_without_end_is_a_short_error():
+    assert len(str(failure(b"# coding: " + b"x" * 5000 + b"\n"))) < 300
+
+
 def test_the_error_names_the_line_of_the_bad_byte():
     assert failure(b"a = 1\r\nb = 2\rc = 3\nd = '\xff'\n").line in (1, 4)
     assert failure(b"a\nb\n\xff").line in (1, 3)
