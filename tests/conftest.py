@@ -1,6 +1,7 @@
 """Settings for every test: JAX on the CPU, and no time limit on generated examples."""
 
 import os
+from pathlib import Path
 
 import hypothesis
 
@@ -8,3 +9,10 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 hypothesis.settings.register_profile("default", deadline=None)
 hypothesis.settings.load_profile("default")
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("generated", "generated programs")
+    group.addoption("--examples", type=int, help="how many examples to generate for each test")
+    group.addoption("--examples-seed", type=int, help="a seed; without one it is the same each time")
+    group.addoption("--examples-from", type=Path, help="a folder of programs to change instead of testdata")
