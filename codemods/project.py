@@ -18,7 +18,7 @@ from codemods.discovery import NOTEBOOK, STUB, SUFFIXES, marked, project_of, pyt
 from codemods.names import Module
 from codemods.patches import Patch, find, may_patch
 from codemods.source import SourceError, SourceFile
-from codemods.uses import ANYTHING, IMPORTERS, FileUses, everything, read_uses
+from codemods.uses import ANYTHING, IMPORTERS, ClassUse, FileUses, everything, read_uses
 
 _LOOKED_AT: Final = (*SUFFIXES, STUB)
 _JSON_ESCAPE: Final = re.compile(rb"\\[bfnrt]")
@@ -38,6 +38,9 @@ _STORING: Final = rb"\.\s*%b\s*(?:=[^=]|:(?:[^=\n]{200}|[^=\n]+=[^=]))"
 _FROM_PACKAGE: Final = re.compile(
     rb"from[\s\\]*\.[\s\\.]*import\b(?:(?!\bfrom\b)[\w\s,()*\\\"\x80-\xff]|#[^\n]*+)*+"
 )
+# Of more classes than this that derive from one another, each may be any.
+_MOST_KIN: Final = 200
+_DELEGATING: Final = frozenset({"__getattr__", "__getattribute__"})
 _STAR: Final = re.compile(rb"\bimport[\s\\]*\*")
 # What a file may raise that is not Python, not text, or nested without end. That is its own misfortune, and
 # not that of the files which are migrated.
@@ -181,6 +184,50 @@ class Project:
         """Whether a file hands on a module whose name is computed."""
         files = frozenset().union(*map(self._spelling, IMPORTERS))
         return any(uses is None or ANYTHING in uses.handed for uses in map(self._uses, files))
+
+    def are_related(self, name: str, other: str) -> bool:
+        """Whether an object may have methods of both classes with these names."""
+        kin = self._kin(name)
+        return other in kin or ANYTHING in kin or ANYTHING in self._kin(other)
+
+    @functools.cache  # noqa: B019
+    def _kin(self, name: str) -> frozenset[str]:
+        """A class with those that derive from one another; `ANYTHING` where one may be out of sight."""
+        found, waiting = {name}, [name]
+        while waiting and ANYTHING not in found and len(found) < _MOST_KIN:
+            new = self._next_kin(waiting.pop()) - found
+            found |= new
+            waiting += new
+        return frozenset(found | {ANYTHING} if waiting else found)
+
+    def _next_kin(self, name: str) -> set[str]:
+        found, is_class = set(), False
+        all_uses = [self._uses(file) for file in self._spelling(name)]
+        taken = {attribute for uses in all_uses if uses for of, attribute in uses.taken if of == name}
+        for uses in all_uses:
+            for each in uses.classes if uses else ():
+                bases = set(self._bases_in_sight(each))
+                if name == each.name:
+                    is_class = True
+                    found |= bases
+                    # One that hands out its methods, or looks for those of others.
+                    if each.defined & (taken | _DELEGATING):
+                        found.add(ANYTHING)
+                elif name in bases:
+                    found.add(each.name)
+            found |= {
+                another
+                for own, other in (uses.renamed if uses else ())
+                if name in (own, other)
+                for another in (own, other)
+            }
+        return found | {ANYTHING} if None in all_uses or not (is_class or found) else found
+
+    def _bases_in_sight(self, owner: ClassUse) -> Iterator[str]:
+        for dotted in itertools.chain.from_iterable({ANYTHING} if b is None else b for b in owner.bases):
+            root, dot, _ = dotted.partition(".")
+            if not dot or not root or self.has_module(root):
+                yield dotted.rpartition(".")[2]
 
     @functools.cached_property
     def _with_stars(self) -> list[str]:

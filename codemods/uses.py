@@ -28,9 +28,9 @@ _PATCHER: Final = re.compile(
 _SETTERS: Final = frozenset({"setattr", "__setattr__", "object", "patch"})
 _MAKERS: Final = frozenset({"type", "new_class", "make_dataclass"})
 _BUILTINS: Final = frozenset(dir(builtins))
-# What an attribute may be read of, in `FileUses.bases`.
+# What an attribute may be read of, in `FileUses.bases`; behind the last comes the name of a class.
 ANYTHING: Final = "*"
-OWN_OBJECT: Final = "self"
+OBJECT_OF: Final = "self "
 # Importing by name, and what looks into a module that it is given, without handing it on.
 IMPORTERS: Final = frozenset({"import_module", "__import__"})
 _LOOKING_IN: Final = frozenset({"getattr", "hasattr", "setattr", "delattr", "object"})
@@ -85,8 +85,9 @@ class FileUses:
       declared: the functions and methods of a stub, which say the same as the module's own.
       classes: its classes, nested ones too.
       bases: for each attribute, but for those of literals, what it may be read of: the first part of an
-        import's dotted name with a dot behind it, a dot alone where that cannot be seen, `OWN_OBJECT` for the
-        object that a method is called on, or `ANYTHING`.
+        import's dotted name with a dot behind it, a dot alone where that cannot be seen, `OBJECT_OF` a
+        class of the file for the object that a method is called on, or `ANYTHING`.
+      renamed: what it imports under another name, by both names.
       handed: what it imports, and uses for more than attributes, by the last part of its name; `ANYTHING`
         for a module whose name is computed.
     """
@@ -101,6 +102,7 @@ class FileUses:
     classes: tuple[ClassUse, ...] = ()
     bases: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
     handed: frozenset[str] = frozenset()
+    renamed: frozenset[tuple[str, str]] = frozenset()
 
 
 def everything(data: bytes) -> FileUses:
@@ -156,6 +158,7 @@ class _Reader:
         self.assigned: set[str] = set()
         self.parameters: Counter[str] = Counter()
         self.captured: set[str] = set()
+        self.renamed: set[tuple[str, str]] = set()
         self.classes: list[ast.ClassDef] = []
         self.loaded: list[ast.Name] = []
         # The attributes, each with its base, and those of which no more than an attribute is used.
@@ -292,6 +295,8 @@ class _Reader:
         for alias in node.names:
             self.imported.add(alias.name)
             self.taken.add((tail, alias.name))
+            if alias.asname:
+                self.renamed.add((alias.name, alias.asname))
             origin = f"{'.' * node.level}{module}{'.' if module else ''}{alias.name}"
             self.imports.setdefault(alias.asname or alias.name, set()).add(origin)
 
@@ -309,6 +314,7 @@ class _Reader:
             tuple(self._class(node, on_self[node]) for node in self.classes),
             self._bases(),
             self._handed(),
+            frozenset(self.renamed),
         )
 
     @functools.cached_property
@@ -330,11 +336,7 @@ class _Reader:
         return node.id in self.imports or (node.id not in self.bound and "*" in self.imports)
 
     def _bases(self) -> dict[str, frozenset[str]]:
-        methods = [item for owner in self.classes for item in owner.body]
-        own = sum(first_parameter(item) == OWN_OBJECT for item in methods)
-        has_objects = (
-            self.parameters[OWN_OBJECT] == own and OWN_OBJECT not in self.bound | self.imports.keys()
-        )
+        owners = self._owners()
         found: dict[str, set[str]] = {}
         for node in self.based:
             base = node.value
@@ -344,10 +346,27 @@ class _Reader:
             bases = {origin.partition(".")[0] + "." for origin in self._origins(name)}
             if is_import(base):
                 bases = {"."}
-            elif name == OWN_OBJECT and base is node.value and has_objects:
-                bases = {OWN_OBJECT}
+            elif node in owners:
+                bases = {OBJECT_OF + owners[node]}
             found.setdefault(node.attr, set()).update(bases or {ANYTHING})
         return {attribute: frozenset(bases) for attribute, bases in found.items()}
+
+    def _owners(self) -> dict[ast.Attribute, str]:
+        """The attributes that methods read of the object they are called on, with the name of its class."""
+        found: dict[ast.Attribute, str] = {}
+        for owner in self.classes:
+            for item in owner.body:
+                own = first_parameter(item)
+                if own is None or own in self.bound or own in self.imports:
+                    continue
+                nodes = walk(item)
+                if sum(isinstance(node, ast.arg) and node.arg == own for node in nodes) > 1:
+                    continue  # a nested function has one of its own
+                for node in nodes:
+                    match node:
+                        case ast.Attribute(value=ast.Name(id=name)) if name == own:
+                            found[node] = owner.name
+        return found
 
     def _handed(self) -> frozenset[str]:
         found: set[str] = set()

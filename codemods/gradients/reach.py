@@ -20,7 +20,7 @@ from codemods.gradients.frames import Source
 from codemods.gradients.modules import Modules, top_statement
 from codemods.names import Module, Scope, ScopeKind
 from codemods.project import module_name
-from codemods.uses import ANYTHING, LITERALS, OWN_OBJECT, FileUses, first_parameter, is_import
+from codemods.uses import ANYTHING, LITERALS, OBJECT_OF, FileUses, first_parameter, is_import
 
 _MOST_FILES: Final = 100
 _MOST_BYTES: Final = 4_000_000
@@ -56,10 +56,14 @@ class Reach:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Name:
-    """A name to look for: one at the top level of a file, or an attribute wherever it is read."""
+    """A name to look for: one at the top level of a file, or an attribute wherever it is read.
+
+    `owner` is the class whose objects alone have the attribute.
+    """
 
     text: str
     file: str | None = None
+    owner: str | None = None
 
 
 class Search:
@@ -69,6 +73,7 @@ class Search:
         self.modules = modules
         self.found = Reach()
         self.names: set[Name] = set()
+        self.texts: set[tuple[str, str | None]] = set()
         self.waiting: deque[Name] = deque()
         self.files: set[str] = set()
         self.read: set[str] = set()
@@ -88,13 +93,14 @@ class Search:
             return
         self.found.statements.setdefault(source.file, set()).add(statement)
         self.found.around.update(source.module.ancestors(node))
-        for name, is_global in _names_given(source.module, node):
-            self.add(Name(name, source.file if is_global else None))
+        for name, is_global, owner in _names_given(source.module, node):
+            self.add(Name(name, source.file if is_global else None, owner))
 
     def add(self, name: Name) -> None:
         """Looks for one more name when `run` is called."""
         if name not in self.names and not (name.text.startswith("__") and name.text.endswith("__")):
             self.names.add(name)
+            self.texts.add((name.text, name.file))
             self.waiting.append(name)
 
     def run(self) -> bool:
@@ -106,7 +112,7 @@ class Search:
     def _run(self) -> None:
         while self.waiting:
             name = self.waiting.popleft()
-            if len(self.names) > self.most_names:
+            if len(self.texts) - len(self.handed_on) > self.most_names:
                 self.found.is_whole = False
                 return
             if name.file is not None:
@@ -169,13 +175,20 @@ class Search:
         bases = uses.bases.get(name.text)
         if bases is None:
             return False
-        is_held = name.file is None or self._is_handed_around(name.file)
-        own = OWN_OBJECT if name.file is None else None
-        has_module = self.modules.project.has_module
-        return any(
-            is_held if base == ANYTHING else base in (own, ".") or has_module(base.removesuffix("."))
-            for base in bases
-        )
+        return any(self._may_be_read(name, base) for base in bases)
+
+    def _may_be_read(self, name: Name, base: str) -> bool:
+        if base == ANYTHING:
+            return name.file is None or self._is_handed_around(name.file)
+        if base.startswith(OBJECT_OF):
+            return self._may_be_of(name, base.removeprefix(OBJECT_OF))
+        return base == "." or self.modules.project.has_module(base.removesuffix("."))
+
+    def _may_be_of(self, name: Name, owner: str) -> bool:
+        """Whether an object that has the methods of a class may have what is looked for."""
+        if name.file is not None:
+            return False
+        return name.owner is None or self.modules.project.are_related(owner, name.owner)
 
     def _is_handed_around(self, file: str) -> bool:
         if file not in self._handed:
@@ -256,13 +269,18 @@ class Search:
         if isinstance(base, LITERALS):
             return False
         origins = source.module.origins(base)
-        if name.file is None:
-            return not origins or not all(map(self._is_of_library, origins))
         if origins:
-            return any(self._may_mean(origin, source, name.file) for origin in origins)
-        if is_import(base):
-            return True
-        return self._is_handed_around(name.file) and not _is_own_object(base, source.module)
+            return any(self._has(origin, name, source) for origin in origins)
+        owner = _own_class(base, source.module)
+        if owner is not None:
+            return self._may_be_of(name, owner)
+        return name.file is None or is_import(base) or self._is_handed_around(name.file)
+
+    def _has(self, origin: str, name: Name, source: Source) -> bool:
+        """Whether what has a dotted name may have what is looked for: no module has a method."""
+        if name.file is not None:
+            return self._may_mean(origin, source, name.file)
+        return not self._is_of_library(origin) and not self.modules.files(origin, source.file)
 
 
 @functools.lru_cache(maxsize=1_000)
@@ -270,18 +288,23 @@ def _module_name(file: str) -> str:
     return module_name(Path(file))
 
 
-def _is_own_object(base: ast.expr, module: Module) -> bool:
-    """Whether an expression is the object, or class, that a method is called on, which is no module."""
+def _own_class(base: ast.expr, module: Module) -> str | None:
+    """The class around the method that is called on `base`, which is no module; None for anything else."""
     if not isinstance(base, ast.Name) or "ModuleType" in module.all_names:
-        return False
+        return None
     scope = module.home(base.id, module.scopes[base])
-    if scope is None or not isinstance(module.parents.get(scope.node), ast.ClassDef):
-        return False
-    return first_parameter(scope.node) == base.id and len(scope.bindings[base.id]) == 1
+    owner = module.parents.get(scope.node) if scope is not None else None
+    if scope is None or not isinstance(owner, ast.ClassDef):
+        return None
+    is_own = first_parameter(scope.node) == base.id and len(scope.bindings[base.id]) == 1
+    return owner.name if is_own else None
 
 
-def _names_given(module: Module, node: ast.AST) -> Iterator[tuple[str, bool]]:
-    """The names under which code outside can reach what a node is part of, and whether each is global."""
+def _names_given(module: Module, node: ast.AST) -> Iterator[tuple[str, bool, str | None]]:
+    """The names under which code outside can reach what a node is part of.
+
+    With each, whether it is global, and the class whose objects have it.
+    """
     inside, inner = False, node
     yield from _keys_of(module, node)
     for outer in (node, *module.ancestors(node)):
@@ -289,9 +312,8 @@ def _names_given(module: Module, node: ast.AST) -> Iterator[tuple[str, bool]]:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 inside = True
                 owner = module.parents[outer]
-                yield outer.name, module.scopes[outer] is module.root
-                if isinstance(owner, ast.ClassDef):
-                    yield outer.name, False
+                of_class = owner.name if isinstance(owner, ast.ClassDef) else None
+                yield outer.name, module.scopes[outer] is module.root, of_class
             case ast.Assign(targets=targets):
                 for target in targets:
                     yield from _stored(target, module, inside)
@@ -305,26 +327,26 @@ def _names_given(module: Module, node: ast.AST) -> Iterator[tuple[str, bool]]:
         inner = outer
 
 
-def _keys_of(module: Module, node: ast.AST) -> Iterator[tuple[str, bool]]:
+def _keys_of(module: Module, node: ast.AST) -> Iterator[tuple[str, bool, str | None]]:
     """The name of a value that is passed, or held by a dict, under its own name."""
     match node, module.parents.get(node):
         case ast.Name(id=name), ast.keyword(arg=key) if key == name:
-            yield name, False
+            yield name, False, None
         case ast.Name(id=name), ast.Dict(keys=keys, values=values):
             if any(
                 v is node and isinstance(k, ast.Constant) and k.value == name
                 for k, v in zip(keys, values, strict=True)
             ):
-                yield name, False
+                yield name, False, None
 
 
-def _stored(target: ast.AST, module: Module, inside: bool) -> Iterator[tuple[str, bool]]:
+def _stored(target: ast.AST, module: Module, inside: bool) -> Iterator[tuple[str, bool, str | None]]:
     for each in ast.walk(target):
         if isinstance(each, ast.Attribute):
-            yield each.attr, False
+            yield each.attr, False, None
         elif isinstance(each, ast.Name) and each in module.scopes:
             scope = module.scopes[each]
             if scope.kind is ScopeKind.CLASS:
-                yield each.id, False
+                yield each.id, False, getattr(scope.node, "name", None)
             elif not inside and scope is module.root:
-                yield each.id, True
+                yield each.id, True, None
