@@ -24,8 +24,8 @@ Result = TypeVar("Result")
 _STACK_FRAMES: Final = 20_000
 _STACK_BYTES: Final = 256 * 2**20
 _SECONDS_BETWEEN_TICKS: Final = 0.2
-# So many more objects than at the last collection, some 50 MB of them, are worth looking for garbage.
-_MANY_OBJECTS: Final = 500_000
+# So many more objects than at the last collection, some 70 MB of them, are worth looking for garbage.
+_MANY_OBJECTS: Final = 700_000
 
 
 class Analysis:

@@ -86,7 +86,7 @@ class FileUses:
       classes: its classes, nested ones too.
       bases: for each attribute, but for those of literals, what it may be read of: the first part of an
         import's dotted name with a dot behind it, a dot alone where that cannot be seen, `OBJECT_OF` a
-        class of the file for the object that a method is called on, or `ANYTHING`.
+        class of the file for what is its object for sure, or `ANYTHING`.
       renamed: what it imports under another name, by both names.
       handed: what it imports, and uses for more than attributes, by the last part of its name; `ANYTHING`
         for a module whose name is computed.
@@ -337,6 +337,9 @@ class _Reader:
 
     def _bases(self) -> dict[str, frozenset[str]]:
         owners = self._owners()
+        made = self.assigned | self.functions | self.captured | self.imports.keys() | self.parameters.keys()
+        plain = {owner.name for owner in self.classes if makes_own_objects(owner)} - made
+        plain -= {owner.name for owner in self.classes if not makes_own_objects(owner)}
         found: dict[str, set[str]] = {}
         for node in self.based:
             base = node.value
@@ -348,6 +351,10 @@ class _Reader:
                 bases = {"."}
             elif node in owners:
                 bases = {OBJECT_OF + owners[node]}
+            elif (
+                base is node.value and isinstance(base, ast.Call) and not plain.isdisjoint(_names(base.func))
+            ):
+                bases = {OBJECT_OF + called for called in _names(base.func)}
             found.setdefault(node.attr, set()).update(bases or {ANYTHING})
         return {attribute: frozenset(bases) for attribute, bases in found.items()}
 
@@ -422,6 +429,19 @@ class _Reader:
 def is_import(node: ast.AST) -> bool:
     """Whether an expression imports a module by a name."""
     return isinstance(node, ast.Call) and not IMPORTERS.isdisjoint(_last_names(node.func))
+
+
+def makes_own_objects(owner: ast.ClassDef) -> bool:
+    """Whether what a call of a class gives is an object of it: no decorator or metaclass makes it another."""
+    return not (
+        owner.decorator_list
+        or owner.keywords
+        or any(getattr(item, "name", "") == "__new__" for item in owner.body)
+    )
+
+
+def _names(node: ast.expr) -> Iterable[str]:
+    return (node.id,) if isinstance(node, ast.Name) else ()
 
 
 def first_parameter(node: ast.AST) -> str | None:

@@ -20,7 +20,15 @@ from codemods.gradients.frames import Source
 from codemods.gradients.modules import Modules, top_statement
 from codemods.names import Module, Scope, ScopeKind
 from codemods.project import module_name
-from codemods.uses import ANYTHING, LITERALS, OBJECT_OF, FileUses, first_parameter, is_import
+from codemods.uses import (
+    ANYTHING,
+    LITERALS,
+    OBJECT_OF,
+    FileUses,
+    first_parameter,
+    is_import,
+    makes_own_objects,
+)
 
 _MOST_FILES: Final = 100
 _MOST_BYTES: Final = 4_000_000
@@ -289,8 +297,14 @@ def _module_name(file: str) -> str:
 
 
 def _own_class(base: ast.expr, module: Module) -> str | None:
-    """The class around the method that is called on `base`, which is no module; None for anything else."""
-    if not isinstance(base, ast.Name) or "ModuleType" in module.all_names:
+    """The class that `base` is an object of, where it is made of it or what its method is called on."""
+    if "ModuleType" in module.all_names:
+        return None
+    if isinstance(base, ast.Call) and isinstance(base.func, ast.Name):
+        made = module.sole_binding(base.func)
+        is_plain = made is not None and isinstance(made.node, ast.ClassDef) and makes_own_objects(made.node)
+        return base.func.id if is_plain else None
+    if not isinstance(base, ast.Name):
         return None
     scope = module.home(base.id, module.scopes[base])
     owner = module.parents.get(scope.node) if scope is not None else None

@@ -204,6 +204,35 @@ def test_verdict_looks_at_the_whole_project(files, expected, tmp_path):
     assert summary(verdict) == expected
 
 
+LAYER = """
+import jax
+
+def main(x):
+    return jax.grad(Layer{0}().slope)(x)
+
+class Layer{0}:
+    def call(self, x):
+        return jax.pure_callback(abs, x, x)
+
+    def slope(self, x):
+        return jax.grad(self.call)(x)
+
+if __name__ == "__main__":
+    main({0}.0)
+"""
+
+
+def test_modules_that_spell_the_same_names_are_not_read_for_each_other(tmp_path, monkeypatch):
+    """Else the time for a project grows with the square of its size."""
+    for number in range(20):
+        (tmp_path / f"layer{number}.py").write_text(LAYER.format(number))
+    read = []
+    monkeypatch.setattr(Project, "module", lambda self, file: read.append(file))
+    (verdict,) = verdicts(tmp_path, "layer7.py")
+    assert summary(verdict) == "reverse"
+    assert not read
+
+
 CALL = "import jax\n\ndef _call(x):\n    return jax.pure_callback(abs, x, x)\n"
 # What such a model differentiates are the parameters that it asks its library for.
 CALL_OF_PARAMETERS = (
