@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import keyword
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from codemods import hostlib
@@ -14,10 +14,10 @@ from codemods.trees import walk
 
 
 class FreeNames:
-    """Chooses names for one module, and remembers them."""
+    """Chooses names for one module, and remembers them; `planned` are names that it is going to have."""
 
-    def __init__(self, module: Module) -> None:
-        self._taken = set(module.all_names) | set(dir(builtins)) | set(keyword.kwlist)
+    def __init__(self, module: Module, planned: Collection[str] = ()) -> None:
+        self._taken = {*module.all_names, *planned, *dir(builtins), *keyword.kwlist}
         self._module = module
 
     def inside(self, function: FunctionNode) -> frozenset[str]:

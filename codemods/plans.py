@@ -274,3 +274,13 @@ class ModulePlan:
 
     def __bool__(self) -> bool:
         return any(site.status in (Status.REWRITTEN, Status.ADAPTED) for site in self.sites)
+
+    def names(self) -> frozenset[str]:
+        """The names of the functions that it changes or adds."""
+        scaffolds = [site.scaffold for site in self.sites if site.scaffold]
+        added: list[ScaffoldPlan | HostScaffold] = [
+            *scaffolds,
+            *(host for scaffold in scaffolds for host in scaffold.higher),
+        ]
+        rules = [rule for plan in added for rule in plan.rules]
+        return frozenset([*(plan.name for plan in (*self.functions, *self.siblings, *added)), *rules])

@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -59,8 +59,8 @@ class _Rewriter:
     def __init__(self, source: SourceFile, module: Module, plan: ModulePlan, options: Options) -> None:
         self._source, self._module, self._plan, self._options = source, module, plan, options
         self._edits = Edits(source.text)
-        self._dialect, runtime = _dialect(options, module)
-        self._imports = Imports(source, module, runtime)
+        self._dialect, runtime = _dialect(options, module, plan.names())
+        self._imports = Imports(source, module, runtime, plan.names())
         self._gone: set[ast.Name] = set()
         self._kept: set[str] = set()
         self._unit = indent_unit(source)
@@ -410,11 +410,11 @@ def _writes(plan: FunctionPlan | SiblingPlan) -> bool:
     return any(planned.form != "bare" for planned in plan.returns)
 
 
-def _dialect(options: Options, module: Module) -> tuple[Dialect, str]:
+def _dialect(options: Options, module: Module, planned: Collection[str]) -> tuple[Dialect, str]:
     """The dialect of a target, and what it imports."""
     if options.target == "bufcb":
         return Dialect(), "bufcb"
-    free = FreeNames(module)
+    free = FreeNames(module, planned)
     return JaxDialect(free.fresh), BUFFER_CALLBACK
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final, TypeGuard
 
 from codemods.free_names import FreeNames
@@ -32,9 +32,11 @@ class Imports:
     imported at the top of the outermost function that needs it.
     """
 
-    def __init__(self, source: SourceFile, module: Module, runtime: str) -> None:
+    def __init__(
+        self, source: SourceFile, module: Module, runtime: str, planned: Collection[str] = ()
+    ) -> None:
         self._source, self._module, self._runtime = source, module, runtime
-        self._free = FreeNames(module)
+        self._free = FreeNames(module, planned)
         self._top_level: dict[str, str] = {}
         self._local: dict[tuple[ast.stmt | ast.Lambda, str], str] = {}
         self._chosen: dict[str, str] = {}

@@ -2072,6 +2072,22 @@ def test_an_import_of_pythons_own_stands_in_front_of_what_shares_a_line_with_oth
     assert after.startswith("import functools\nimport collections; N = (\n    2\n)\nimport bufcb\n")
 
 
+@pytest.mark.parametrize(
+    ("target", "function", "new"),
+    [("bufcb", "bufcb", "_bufcb_2"), ("jax", "store_results", "_store_results_2")],
+)
+def test_a_definition_made_of_a_lambda_shares_its_name_with_nothing_new(target, function, new):
+    text = (
+        f"import jax\n\n\ndef {function}(x):\n    return x\n\n\n"
+        f"def use(x):\n    return jax.pure_callback(lambda a: {function}(a), x, x)\n"
+    )
+    result = migrate(
+        SourceFile.from_bytes(Path("module.py"), text.encode()), Project(()), Options(target=target)
+    )
+    assert result.error is None
+    assert f"def _{function}(ctx, out, a):" in result.after.decode() and new in result.after.decode()
+
+
 def test_a_byte_order_mark_stays(cases):
     for before, after in cases:
         assert migrated(b"\xef\xbb\xbf" + before.encode()) == b"\xef\xbb\xbf" + after.encode()
