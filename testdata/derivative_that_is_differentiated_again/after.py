@@ -57,4 +57,5 @@ def energy(z):
 
 
 def main():
-    print(np.round(jax.hessian(energy)(jnp.array([1.0, 2.0])), 4))
+    hessian = jax.hessian(energy)(jnp.array([1.0, 2.0]))
+    print(np.round(np.asarray(hessian, np.float64), 2) + 0.0)
