@@ -256,7 +256,7 @@ class Project:
 
     def module_files(self, dotted: str, path: Path) -> list[str]:
         """The files that `dotted`, with leading dots where relative, may mean when imported in `path`."""
-        return list(self._module_files(dotted, os.path.dirname(_real(path))))
+        return list(self._module_files(dotted, os.path.dirname(os.path.realpath(path))))
 
     @functools.cache  # noqa: B019 - a project lives as long as the run
     def _module_files(self, dotted: str, folder: str) -> tuple[str, ...]:

@@ -109,6 +109,7 @@ def test_the_json_has_the_keys_that_are_shown(tmp_path, monkeypatch):
 def test_every_option_that_is_mentioned_exists():
     options = {name for each in (*cli.migrate.params, *cli.lint.params) for name in each.opts}
     options.add("--no-format")  # of LibCST's own command
+    options |= {"--examples", "--examples-seed", "--examples-from"}  # of the tests in tests/generated
     assert set(re.findall(r"(?<=[` ])--[a-z-]+", README)) <= options
 
 
