@@ -1,11 +1,16 @@
-"""Settings for every test: JAX on the CPU, and no time limit on generated examples."""
+"""Settings for every test: JAX on the CPU, no time limit on examples, processes that can be interrupted."""
 
 import os
+import signal
 from pathlib import Path
 
 import hypothesis
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+# A shell starts what runs in the background with SIGINT ignored, and every process below inherits that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 hypothesis.settings.register_profile("default", deadline=None)
 hypothesis.settings.load_profile("default")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from codemods.source import Change, changed
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
+_IN_WORD = re.compile(r"\w")
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
@@ -81,9 +82,19 @@ class Edits:
                 index += 1
             assert edit.start >= position and all(e.end <= edit.end for e in inner), "edits overlap"
             before = self._render(edit.start, edit.end, inner)
-            text = _with_endings(edit.make(_plain(before)), before, self._newline)
+            text = self._apart(edit, _with_endings(edit.make(_plain(before)), before, self._newline))
             yield Change(edit.start, edit.end, text)
             position = edit.end
+
+    def _apart(self, edit: Edit, text: str) -> str:
+        """New text with a space where a bracket of the old one could touch a word, and it could not."""
+        old = self._text[edit.start : edit.end]
+        before, after = self._text[max(edit.start - 1, 0) : edit.start], self._text[edit.end : edit.end + 1]
+        if old and text and _run_together(before, text[0]) and not _run_together(before, old[0]):
+            text = f" {text}"
+        if old and text and _run_together(text[-1], after) and not _run_together(old[-1], after):
+            text = f"{text} "
+        return text
 
 
 def line_after(text: str, offset: int, changes: Iterable[Change]) -> int:
@@ -93,6 +104,10 @@ def line_after(text: str, offset: int, changes: Iterable[Change]) -> int:
         if change.end <= offset:
             line += _lines(change.text) - _lines(text[change.start : change.end])
     return line
+
+
+def _run_together(before: str, after: str) -> bool:
+    return bool(_IN_WORD.match(before) and _IN_WORD.match(after))
 
 
 def _lines(text: str) -> int:

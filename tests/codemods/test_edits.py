@@ -49,6 +49,22 @@ def test_adjacent_edits_do_not_touch_each_other():
     assert applied(edits) == "01AB6789"
 
 
+@pytest.mark.parametrize(
+    ("text", "new", "expected"),
+    [
+        ("a if(b)else c", "d", "a if d else c"),
+        ("a if(b)else c", "(d)", "a if(d)else c"),
+        ("a if [b] else c", "d", "a if d else c"),
+        ("return(b)", "d", "return d"),
+    ],
+)
+def test_a_word_in_place_of_a_bracket_does_not_touch_another(text, new, expected):
+    edits = Edits(text)
+    start = text.index("b") - 1
+    edits.replace(start, start + 3, new)
+    assert applied(edits, text) == expected
+
+
 def test_the_whole_text_can_be_replaced():
     edits = Edits(TEXT)
     edits.replace(0, 10, "")

@@ -372,6 +372,7 @@ KEPT_ALL_THE_SAME = AS_BEFORE | {
     "converted_later_and_kept_is_copied_where_it_converts": {"BCL004"},
     "own_conversion_becomes_a_copy": {"BCL004"},
     "view_added_to_an_outer_list": {"BCL004"},
+    "view_is_asked_for_its_flags_and_kept": {"BCL004"},
     "view_is_written_into_and_kept": {"BCL004", "BCL005"},
 }
 # With JAX's own buffer callback, which hands out writable views, the migration keeps the callback as it is.
