@@ -76,7 +76,7 @@ def _lower(ctx: LoweringRuleContext, *operands: Any, **params: Any) -> Sequence[
         raise _not_supported(platform)
     rule = _RULES[platform]
     if _needs_host_path(ctx, params["sharding"]):
-        rule = rule if rule is _lower_oneapi else _lower_host
+        rule = _lower_host
     elif axes := _jax.automatic_axes(ctx):
         rule = functools.partial(_lower_partly_manual, axes)
     return rule(ctx, *operands, **params)
@@ -127,16 +127,6 @@ def _lower_gpu(
         recordable=command_buffer_compatible,
     )
     return _lower_buffers(ctx, operands, target, params, build)
-
-
-def _lower_oneapi(ctx: LoweringRuleContext, *operands: Any, **params: Any) -> Sequence[Any]:
-    """Lower to a call on the host, where JAX can: XLA's queues there cannot be waited for from Python."""
-    try:
-        return _lower_host(ctx, *operands, **params)
-    except ValueError as error:
-        if "not supported on" not in str(error):
-            raise
-        raise _not_supported("oneapi") from error
 
 
 def _not_supported(platform: str) -> ValueError:
@@ -251,9 +241,14 @@ def _emit_host_call(
             out.view(np.ndarray).view(dtype) for out, (_, dtype) in zip(outputs, shapes, strict=True)
         )
 
-    results = _jax.emit_host_callback(
-        ctx, call, operands, sharding=params["sharding"], has_side_effect=params["has_side_effect"]
-    )
+    try:
+        results = _jax.emit_host_callback(
+            ctx, call, operands, sharding=params["sharding"], has_side_effect=params["has_side_effect"]
+        )
+    except ValueError as error:
+        if "not supported on" not in str(error):
+            raise
+        raise _not_supported(_jax.platform_of(ctx)) from error
     if not _is_placed(ctx, params["sharding"]):
         return results
     # Without an operation in between, XLA returns zeros for a result on another device than the first.
@@ -270,7 +265,7 @@ _RULES: dict[str, Callable[..., Sequence[Any]]] = {
     "cpu": _lower_cpu,
     "cuda": functools.partial(_lower_gpu, "cuda"),
     "rocm": functools.partial(_lower_gpu, "rocm"),
-    "oneapi": _lower_oneapi,
+    "oneapi": _lower_host,  # XLA's queues there cannot be waited for from Python
     "tpu": _lower_host,
 }
 
