@@ -216,20 +216,19 @@ def automatic_axes(ctx: LoweringRuleContext) -> set[str]:
 
 def device_count(ctx: LoweringRuleContext) -> int:
     """Return over how many devices XLA may partition the computation (1 inside `shard_map` and `pmap`)."""
-    axis_context: Any = ctx.module_context.axis_context
-    if has_manual_axes(ctx):
-        return 1
-    if isinstance(axis_context, _sharding_impls.SPMDAxisContext):
-        return axis_context.mesh.size
-    return int(axis_context.num_devices)
+    return 1 if has_manual_axes(ctx) else _participants(ctx)
 
 
 def has_peers(ctx: LoweringRuleContext) -> bool:
     """Return whether other devices take part in the computation, each with its shard or with none."""
+    return _participants(ctx) > 1
+
+
+def _participants(ctx: LoweringRuleContext) -> int:
     axis_context: Any = ctx.module_context.axis_context
     if isinstance(axis_context, _sharding_impls.SPMDAxisContext):
-        return bool(axis_context.mesh.size > 1)
-    return int(getattr(axis_context, "num_devices", 1)) > 1
+        return int(axis_context.mesh.size)
+    return int(getattr(axis_context, "num_devices", 1))
 
 
 def is_first_device(ctx: LoweringRuleContext, sharding: jax.sharding.Sharding) -> bool:
