@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from jax.tree_util import tree_leaves
@@ -27,6 +27,9 @@ __all__ = ["Buffer", "ExecutionContext", "ExecutionStage", "HostArray", "HostCon
 
 
 _Kind = TypeVar("_Kind", bound="Buffer")
+
+Order = Literal["C", "F"]
+"""An order in memory: row-major, as XLA's, or column-major."""
 
 
 class OutputError(RuntimeError):
@@ -379,23 +382,23 @@ class HostArray(np.ndarray):
     """
 
     @classmethod
-    def empty(cls, shape: tuple[int, ...], dtype: np.dtype) -> HostArray:
-        return np.ndarray.__new__(cls, shape, dtype)
+    def empty(cls, shape: tuple[int, ...], dtype: np.dtype, order: Order = "C") -> HostArray:
+        return np.ndarray.__new__(cls, shape, dtype, order=order)
 
     @classmethod
-    def copy_of(cls, value: Any) -> HostArray:
+    def copy_of(cls, value: Any, order: Order = "C") -> HostArray:
         value = np.asarray(value)
-        array = cls.empty(value.shape, value.dtype)
+        array = cls.empty(value.shape, value.dtype, order)
         array[...] = value
         return array
 
     @classmethod
-    def input_of(cls, value: Any) -> HostArray:
+    def input_of(cls, value: Any, order: Order = "C") -> HostArray:
         """Return a copy that no view of it can be made writable from.
 
         A view would not do: NumPy sees through it to the memory's owner, and a kept reference goes unseen.
         """
-        array = cls.copy_of(value)
+        array = cls.copy_of(value, order)
         array.setflags(write=False)
         return array
 

@@ -149,6 +149,13 @@ class Bound:
     in_tree: PyTreeDef
     x64: bool
 
+    def as_numpy(self) -> list[np.ndarray]:
+        """The flat arguments as JAX takes them: a Python number is an array of 32 bits by default."""
+        return [
+            np.asarray(arg).astype(aval.dtype)
+            for arg, aval in zip(self.flat_args, self.in_avals, strict=True)
+        ]
+
 
 @dataclasses.dataclass(frozen=True)
 class Declaration:

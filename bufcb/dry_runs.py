@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax.tree_util import tree_unflatten
 
 from bufcb import trampoline
-from bufcb.buffers import HostArray, HostContext
+from bufcb.buffers import HostArray, HostContext, Order
 from bufcb.callables import argument_names, describe
 from bufcb.callback import Bound, Declaration
-
-Order = Literal["C", "F"]
-"""An order in memory: row-major, as XLA's, or column-major."""
 
 
 def run(
@@ -29,10 +26,7 @@ def run(
     """Do what `bufcb.testing.dry_run` does, with inputs in the given order in memory."""
     declared = Declaration.of(callback, result_shape_dtypes, aliases)
     bound = declared.bind(args, kwargs)
-    inputs = [
-        _input_of(np.asarray(arg).astype(aval.dtype), order)
-        for arg, aval in zip(bound.flat_args, bound.in_avals, strict=True)
-    ]
+    inputs = [HostArray.input_of(array, order) for array in bound.as_numpy()]
     sources = {output: inputs[i] for i, output in declared.aliases}
     outputs = [
         HostArray.copy_of(sources[i]) if i in sources else HostArray.empty(aval.shape, np.dtype(aval.dtype))
@@ -42,15 +36,6 @@ def run(
     trampoline.build(_plan(declared, bound))(HostContext(), *inputs, *outputs)
     _check_unchanged(callback, args, kwargs, before, inputs)
     return tree_unflatten(declared.out_tree, [output.view(np.ndarray) for output in outputs])
-
-
-def _input_of(value: np.ndarray, order: Order) -> HostArray:
-    if order == "C":
-        return HostArray.input_of(value)
-    array = np.ndarray.__new__(HostArray, value.shape, value.dtype, order=order)
-    array[...] = value
-    array.setflags(write=False)
-    return array
 
 
 def _plan(declared: Declaration, bound: Bound) -> trampoline.Plan:

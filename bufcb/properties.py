@@ -13,9 +13,10 @@ import numpy as np
 from jax.tree_util import tree_flatten, tree_flatten_with_path, tree_leaves, tree_map, tree_unflatten
 
 from bufcb._jax import ShapedArray
+from bufcb.buffers import Order
 from bufcb.callables import argument_names, describe
 from bufcb.callback import Declaration
-from bufcb.dry_runs import Order, difference, differing, run
+from bufcb.dry_runs import difference, differing, run
 from bufcb.primitive import AT_ONCE
 
 _BATCH: Final = 3
@@ -59,12 +60,8 @@ class Checks:
 
     @functools.cached_property
     def _leaves(self) -> list[np.ndarray]:
-        """The flat arguments as JAX takes them: a Python number is an array of 32 bits by default."""
-        bound = Declaration.of(self.callback, self.spec, self.aliases).bind(self.args, self.kwargs)
-        return [
-            np.asarray(arg).astype(aval.dtype)
-            for arg, aval in zip(bound.flat_args, bound.in_avals, strict=True)
-        ]
+        declared = Declaration.of(self.callback, self.spec, self.aliases)
+        return declared.bind(self.args, self.kwargs).as_numpy()
 
     def _others(self) -> Iterator[list[np.ndarray]]:
         """Other arguments that most callbacks take as well."""
