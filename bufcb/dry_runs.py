@@ -7,7 +7,7 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from jax.tree_util import tree_unflatten
+from jax.tree_util import keystr, tree_flatten_with_path, tree_leaves, tree_unflatten
 
 from bufcb import trampoline
 from bufcb.buffers import HostArray, HostContext, Order
@@ -72,7 +72,20 @@ def _check_unchanged(
         )
 
 
-def differing(left: np.ndarray, right: np.ndarray, rtol: float, atol: float) -> np.ndarray:
+def first_difference(expected: Any, actual: Any, rtol: float, atol: float) -> str | None:
+    """Return where results of the same structure differ first, in words; None if they do not."""
+    for (path, left), right in zip(tree_flatten_with_path(expected)[0], tree_leaves(actual), strict=True):
+        mask = _differing(left, right, rtol, atol)
+        if mask.any():
+            index = tuple(int(i) for i in np.unravel_index(int(mask.argmax()), left.shape))
+            return (
+                f"`out{keystr(path)}`, first at index {index}: {left[index]} is expected, {right[index]} was "
+                "written"
+            )
+    return None
+
+
+def _differing(left: np.ndarray, right: np.ndarray, rtol: float, atol: float) -> np.ndarray:
     """Return the flat mask of elements that differ by more than the tolerance, or in any bit without one."""
     bits = [array.reshape(-1).view(np.uint8).reshape(array.size, array.itemsize) for array in (left, right)]
     mask: np.ndarray = (bits[0] != bits[1]).any(axis=1)
@@ -81,10 +94,3 @@ def differing(left: np.ndarray, right: np.ndarray, rtol: float, atol: float) -> 
         one, other = left.astype(kind).reshape(-1), right.astype(kind).reshape(-1)
         mask &= ~np.isclose(other, one, rtol=rtol, atol=atol, equal_nan=True)
     return mask
-
-
-def difference(left: np.ndarray, right: np.ndarray, mask: np.ndarray) -> str:
-    """Return where two arrays differ first, by a mask of elements, in words."""
-    flat = int(mask.argmax())
-    index = tuple(int(i) for i in np.unravel_index(flat, left.shape))
-    return f"first at index {index}: {left[index]} is expected, {right[index]} was written"

@@ -7,16 +7,15 @@ import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.tree_util import tree_flatten, tree_flatten_with_path, tree_leaves, tree_map, tree_unflatten
+from jax.tree_util import tree_flatten, tree_map, tree_unflatten
 
 from bufcb._jax import ShapedArray
 from bufcb.buffers import Order
 from bufcb.callables import argument_names, describe
 from bufcb.callback import Declaration
-from bufcb.dry_runs import difference, differing, run
+from bufcb.dry_runs import first_difference, run
 from bufcb.primitive import AT_ONCE
 
 _BATCH: Final = 3
@@ -116,13 +115,8 @@ class Checks:
             return None
 
     def _same(self, how: str, expected: Any, actual: Any, rtol: float = 0.0, atol: float = 0.0) -> None:
-        for (path, left), right in zip(tree_flatten_with_path(expected)[0], tree_leaves(actual), strict=True):
-            mask = differing(left, right, rtol, atol)
-            if mask.any():
-                raise AssertionError(
-                    f"{describe(self.callback)}, {how}, gives another result in "
-                    f"`out{jax.tree_util.keystr(path)}`, {difference(left, right, mask)}"
-                )
+        if (found := first_difference(expected, actual, rtol, atol)) is not None:
+            raise AssertionError(f"{describe(self.callback)}, {how}, gives another result in {found}")
 
 
 def _unbatched(leaf: np.ndarray, vmap_method: str, *, is_aliased: bool) -> np.ndarray:

@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from jax.tree_util import keystr, tree_flatten, tree_flatten_with_path
-
 from bufcb.adapted import Adapted
 from bufcb.callables import describe
 from bufcb.callback import adapt, check_vmap_method
-from bufcb.dry_runs import difference, differing, run
+from bufcb.dry_runs import first_difference, run
 from bufcb.properties import Checks
 
 __all__ = ["assert_same_results", "check_callback", "dry_run"]
@@ -92,12 +90,8 @@ def assert_same_results(
         original = adapt(original, arrays="jax")
     expected = dry_run(original, result_shape_dtypes, *args, **kwargs)
     actual = dry_run(migrated, result_shape_dtypes, *args, **kwargs)
-    for (path, left), right in zip(tree_flatten_with_path(expected)[0], tree_flatten(actual)[0], strict=True):
-        if (mask := differing(left, right, rtol, atol)).any():
-            raise AssertionError(
-                f"{describe(migrated)} and {describe(original)} differ in `out{keystr(path)}`, "
-                f"{difference(left, right, mask)}"
-            )
+    if (found := first_difference(expected, actual, rtol, atol)) is not None:
+        raise AssertionError(f"{describe(migrated)} and {describe(original)} differ in {found}")
 
 
 def check_callback(
