@@ -245,10 +245,11 @@ def _subclass(kind: type[_Kind], **attributes: Any) -> type[_Kind]:
 
 def is_sub_byte(dtype: np.dtype) -> bool:
     """Return whether XLA packs several elements of this dtype into a byte."""
-    return dtype.name in _SUB_BYTE
+    return dtype.name in SUB_BYTE_BITS
 
 
-_SUB_BYTE = frozenset({"int1", "uint1", "int2", "uint2", "int4", "uint4", "float4_e2m1fn"})
+SUB_BYTE_BITS = {"int1": 1, "uint1": 1, "int2": 2, "uint2": 2, "int4": 4, "uint4": 4, "float4_e2m1fn": 4}
+"""By the name of a dtype, how many bits of a byte hold a value."""
 
 _NARROW = {
     np.dtype(np.int64): np.dtype(np.int32),

@@ -49,7 +49,7 @@ from jax.tree_util import tree_leaves
 
 from bufcb import _jax
 from bufcb.adapted import Adapted
-from bufcb.buffers import OutputError, canonical_dtype, fill_canary
+from bufcb.buffers import SUB_BYTE_BITS, OutputError, canonical_dtype, fill_canary
 from bufcb.callables import innermost
 
 __all__ = ["Recorder", "install", "is_on", "recorder"]
@@ -80,7 +80,6 @@ _LIMIT: Final = os.environ.get("BUFCB_RECORD_LIMIT") or "268435456"
 _UNIT: Final = 1 << 16
 _SMALL: Final = 1 << 16
 _FEW: Final = 100
-_SUB_BYTE_BITS: Final = {"1": 1, "2": 2, "4": 4}
 
 Aval: TypeAlias = tuple[tuple[int, ...], np.dtype]
 """A shape and a dtype."""
@@ -314,8 +313,7 @@ def _absolute(file: str, module: str | None) -> str:
 
 def _mask(dtype: np.dtype) -> int | None:
     """Return the bits of a byte that hold a value of less than 8 bits; None for other types."""
-    digits = dtype.name.removeprefix("u").removeprefix("int").removeprefix("float").partition("_")[0]
-    bits = _SUB_BYTE_BITS.get(digits)
+    bits = SUB_BYTE_BITS.get(dtype.name)
     return None if bits is None else (1 << bits) - 1
 
 
