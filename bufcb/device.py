@@ -157,19 +157,14 @@ class DeviceBuffer(np.lib.mixins.NDArrayOperatorsMixin):
 
     def _view(self) -> np.ndarray:
         """Return the values on the host: a view of the one copy, or a copy if a GPU library may write."""
-        if self._call is None:
-            if self._host is None:
-                self._running()
-            return self._seen(self._host)
+        if self._call is None and self._host is not None:
+            return self._host.view(self._dtype)
+        call = self._running()
         if self._shared:
-            array = self._call.fetch(self)
+            array = call.fetch(self)
             array.setflags(write=False)
             return array
-        return self._seen(self._call.staged(self))
-
-    def _seen(self, host: np.ndarray | None) -> np.ndarray:
-        assert host is not None
-        return host.view(self._dtype)
+        return call.staged(self).view(self._dtype)
 
     def _is_on_gpu(self) -> bool:
         """Return whether the GPU's memory holds the values."""

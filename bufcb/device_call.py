@@ -75,14 +75,8 @@ def _address(array: np.ndarray) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def _count_of_held() -> int:
-    held = [np.empty(0)]
-    array = held[0]
-    return sys.getrefcount(array)
-
-
 # The reference count of an object that one other object and a local name refer to.
-_HELD = _count_of_held()
+_HELD = buffers.IDLE + 1
 
 
 class Call:
@@ -100,7 +94,7 @@ class Call:
     ) -> None:
         self.plan = plan
         self.stream = int(ctx.stream)
-        self.recordable = recordable
+        self._recordable = recordable
         self._driver = driver
         self._pool = pool
         self._ordinal = int(raw[0].__dlpack_device__()[1]) if raw else 0
@@ -124,7 +118,7 @@ class Call:
 
     def is_recording(self) -> bool:
         """Return whether XLA records the work on its stream in a command buffer."""
-        return self.recordable and self._driver.is_recording(self.stream)
+        return self._recordable and self._driver.is_recording(self.stream)
 
     def address(self, buffer: DeviceBuffer) -> int:
         return dlpack.address_of(buffer._raw)
