@@ -86,7 +86,7 @@ class Buffer(_Plainly):
         return self.flags.writeable
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return func(*_plain(args), **_plain(kwargs))
+        return func(*plain(args, Buffer), **plain(kwargs, Buffer))
 
     def __dlpack__(self, **options: Any) -> Any:
         """Export the memory, a read-only input as `jax.Array` does: also to consumers without a flag."""
@@ -134,14 +134,14 @@ class _Writable:
         self._array = array
 
 
-def _plain(value: Any) -> Any:
-    """Replace every `Buffer` in the arguments of a NumPy function by a plain view."""
-    if isinstance(value, Buffer):
+def plain(value: Any, kind: type[Any]) -> Any:
+    """Replace every `kind` of buffer in the arguments of a NumPy function by a plain array."""
+    if isinstance(value, kind):
         return np.asarray(value)
     if type(value) in (list, tuple):
-        return type(value)([_plain(item) for item in value])
+        return type(value)([plain(item, kind) for item in value])
     if type(value) is dict:
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: plain(item, kind) for key, item in value.items()}
     return value
 
 

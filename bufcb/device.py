@@ -311,13 +311,7 @@ _OF_ARRAYS = frozenset(name for name in dir(np.ndarray) if name[0] != "_") - {"d
 
 def _plain(value: Any) -> Any:
     """Replace every `DeviceBuffer` in the arguments of a NumPy function by an array on the host."""
-    if isinstance(value, DeviceBuffer):
-        return value._view()
-    if type(value) in (list, tuple):
-        return type(value)([_plain(item) for item in value])
-    if type(value) is dict:
-        return {key: _plain(item) for key, item in value.items()}
-    return value
+    return buffers.plain(value, DeviceBuffer)
 
 
 def _has_ufuncs_of_its_own(value: Any) -> bool:
