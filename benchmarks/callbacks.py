@@ -1,4 +1,4 @@
-"""The calls that the benchmark measures, each written once and run under every implementation."""
+"""The calls that the benchmarks measure, each written once and run under every implementation."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from jax.experimental.buffer_callback import buffer_callback as upstream_buffer_
 from scipy.integrate import solve_ivp
 
 import bufcb
+from benchmarks.contest import Run
 
 Call = Callable[[Any], Any]
 """A traceable function of one pytree of arrays."""
@@ -126,6 +127,12 @@ def pure(callback: Callable[..., Any]) -> Call:
 def pure_pair(callback: Callable[..., Any]) -> Call:
     """`callback` of (x, y) under `jax.pure_callback`; its result becomes the next `x`."""
     return lambda pair: (jax.pure_callback(callback, spec(pair[0]), *pair), pair[1])
+
+
+def loop(call: Call, x: Any, calls: int) -> Run:
+    """A run of `calls` iterations of `call` from `x` inside one compiled `lax.fori_loop`."""
+    looped = jax.jit(lambda start: jax.lax.fori_loop(0, calls, lambda _, carry: call(carry), start))
+    return lambda: jax.block_until_ready(looped(x))
 
 
 INCREMENTS: dict[str, Call] = {

@@ -17,16 +17,10 @@ from jax.experimental.buffer_callback import buffer_callback as upstream_buffer_
 
 import bufcb
 from benchmarks import callbacks
-from benchmarks.callbacks import Call, buffered_pair, pure_pair
-from benchmarks.contest import Contest, Run, hold, table
+from benchmarks.callbacks import buffered_pair, loop, pure_pair
+from benchmarks.contest import Contest, hold, table
 
 SIZES = {"1 K floats": 1 << 10, "16 M floats": 1 << 24}
-
-
-def loop(call: Call, pair: Any, calls: int) -> Run:
-    """A run of `calls` iterations of `call` inside one compiled `lax.fori_loop`."""
-    looped = jax.jit(lambda start: jax.lax.fori_loop(0, calls, lambda _, carry: call(carry), start))
-    return lambda: jax.block_until_ready(looped(pair))
 
 
 def cupy_add() -> Callable[..., None]:

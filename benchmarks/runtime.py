@@ -21,19 +21,13 @@ from jax.experimental.buffer_callback import buffer_callback as upstream_buffer_
 
 import bufcb
 from benchmarks import callbacks, memory, recording
-from benchmarks.callbacks import Call, buffered, buffered_pair, buffered_tree, pure, pure_pair
+from benchmarks.callbacks import Call, buffered, buffered_pair, buffered_tree, loop, pure, pure_pair
 from benchmarks.contest import Contest, Outcome, Run, hold, table
 
 SMALL = 8
 LARGE = 1 << 24
 BUFFER_CALLBACK = "jax buffer_callback"
 PURE_CALLBACK = "jax.pure_callback"
-
-
-def loop(call: Call, x: Any, calls: int) -> Run:
-    """A run of `calls` iterations of `call` from `x` inside one compiled `lax.fori_loop`."""
-    looped = jax.jit(lambda start: jax.lax.fori_loop(0, calls, lambda _, carry: call(carry), start))
-    return lambda: jax.block_until_ready(looped(x))
 
 
 def once(call: Call, x: Any) -> Run:

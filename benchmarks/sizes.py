@@ -21,9 +21,8 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import jax
 import jax.numpy as jnp
 
-from benchmarks.callbacks import INCREMENTS
+from benchmarks.callbacks import INCREMENTS, loop
 from benchmarks.contest import Run, duration, timed
-from benchmarks.runtime import loop
 
 SIZES = [8 * 8**step for step in range(8)]  # 8 floats to 16 M
 NAMES = {"pure_callback": "jax.pure_callback", "upstream": "JAX's buffer_callback", "bufcb": "bufcb"}

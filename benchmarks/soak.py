@@ -41,20 +41,13 @@ def increment(x: Any) -> Any:
     return np.asarray(x) + 1
 
 
-def _eager(calls: int) -> jax.Array:
-    x = jnp.zeros(8)
-    for _ in range(calls):
-        x = bufcb.buffer_callback(increment_into, SPEC)(x)
-    return x
+def _eager(x: jax.Array) -> Any:
+    return bufcb.buffer_callback(increment_into, SPEC)(x)
 
 
 _jitted = jax.jit(bufcb.buffer_callback(increment_into, SPEC))
 _adapted = jax.jit(bufcb.buffer_callback(bufcb.adapt(increment, arrays="jax"), SPEC))
-_looped = jax.jit(
-    lambda calls, x: jax.lax.fori_loop(
-        0, calls, lambda _, v: bufcb.buffer_callback(increment_into, SPEC)(v), x
-    )
-)
+_looped = jax.jit(lambda calls, x: jax.lax.fori_loop(0, calls, lambda _, v: _eager(v), x))
 
 
 def _repeated(function: Callable[[jax.Array], jax.Array]) -> Callable[[int], jax.Array]:
@@ -82,7 +75,7 @@ def _failing(calls: int) -> jax.Array:
 
 
 KINDS: dict[str, Callable[[int], jax.Array]] = {
-    "eager": _eager,
+    "eager": _repeated(_eager),
     "jit": _repeated(_jitted),
     "adapt": _repeated(_adapted),
     "loop": lambda calls: _looped(calls, jnp.zeros(8)),
