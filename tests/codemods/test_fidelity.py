@@ -138,6 +138,15 @@ y = bufcb.buffer_callback(_host, S)(X) + bufcb.buffer_callback(_host, S)(X)
     ),
     pytest.param(
         """\
+y = 1 if(jax.pure_callback)(_host, S, X)else(jax.pure_callback)(_host, S, X)
+""",
+        """\
+y = 1 if bufcb.buffer_callback(_host, S)(X)else bufcb.buffer_callback(_host, S)(X)
+""",
+        id="a word in place of parentheses does not touch the word before",
+    ),
+    pytest.param(
+        """\
 y = (jax  # the library
      .pure_callback)(_host, S, X)
 """,

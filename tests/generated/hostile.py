@@ -2,6 +2,7 @@
 
 import dataclasses
 import unicodedata
+from typing import Any
 
 from expressions import Draw
 from hypothesis import strategies as st
@@ -91,6 +92,10 @@ class Hostile:
     def __repr__(self) -> str:
         shown = self.data if len(self.data) < 3000 else self.data[:1000] + b" ... " + self.data[-1000:]
         return f"{self.kinds}, {len(self.data)} bytes: {shown!r}"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Has Hypothesis show the text above, where it would show every byte."""
+        printer.text(repr(self))
 
 
 def _truncated(draw: Draw, text: str) -> str:
