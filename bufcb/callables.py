@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import inspect
+import types
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
@@ -29,12 +31,33 @@ class Callback:
 def describe(function: Callable[..., Any]) -> str:
     """Return the callback's qualified name and place, for error messages: `` `solve` (model.py:12) ``."""
     target = innermost(function)
-    name = getattr(target, "__qualname__", None) or type(target).__qualname__
-    code = getattr(inspect.unwrap(target), "__code__", None)
-    if code is None:
-        code = getattr(type(target).__call__, "__code__", None)
+    name = _ask(target, "__qualname__")
+    code = code_of(unwrapped(target))
     place = f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
-    return f"`{name}`{place}"
+    return f"`{name if isinstance(name, str) else type(target).__qualname__}`{place}"
+
+
+def unwrapped(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what a function says, as `functools.wraps` has it say, that it wraps; else the function."""
+    with contextlib.suppress(Exception):  # it wraps itself, or is an object that answers with any error
+        function = inspect.unwrap(function)
+    return function
+
+
+def code_of(function: Callable[..., Any]) -> types.CodeType | None:
+    """Return the code of a function, or that of another object's `__call__`; None if it is not Python's."""
+    code = _ask(function, "__code__")
+    if code is None and not inspect.isclass(function):
+        code = _ask(_ask(type(function), "__call__"), "__code__")
+    return code if isinstance(code, types.CodeType) else None
+
+
+def _ask(target: Any, name: str) -> Any:
+    """Return an attribute, or None: an object may answer a question about it with any error."""
+    try:
+        return getattr(target, name, None)
+    except Exception:  # noqa: BLE001
+        return None
 
 
 def innermost(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -56,16 +79,24 @@ def check_signature(function: Callable[..., Any], args: Sequence[Any], kwargs: M
     Raises:
       TypeError: if it cannot, with the callback's name and place. Callables without a signature pass.
     """
-    try:
-        # A wrapper's own signature counts, not that of the function which `functools.wraps` says it stands
-        # for.
-        signature = inspect.signature(function, follow_wrapped=False)
-    except (TypeError, ValueError):
+    signature = _signature(function)
+    if signature is None:
         return
     try:
         signature.bind(None, None, *args, **kwargs)
     except TypeError as error:
         raise TypeError(_explain_call(function, signature, args, kwargs, error)) from None
+
+
+def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
+    """Return the signature, or None where there is none to be had.
+
+    A wrapper's own counts, not that of the function which `functools.wraps` says it stands for.
+    """
+    try:
+        return inspect.signature(function, follow_wrapped=False)
+    except Exception:  # noqa: BLE001 - an object may answer a question about it with any error
+        return None
 
 
 def _explain_call(
@@ -109,9 +140,8 @@ def _parameter_names(function: Callable[..., Any]) -> list[str]:
     adapted = isinstance(function, Adapted)
     if isinstance(function, Adapted):
         function = function.function
-    try:
-        signature = inspect.signature(function, follow_wrapped=False)
-    except (TypeError, ValueError):
+    signature = _signature(function)
+    if signature is None:
         return []
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     names = [name for name, parameter in signature.parameters.items() if parameter.kind in positional]

@@ -50,7 +50,7 @@ from jax.tree_util import tree_leaves
 from bufcb import _jax
 from bufcb.adapted import Adapted
 from bufcb.buffers import SUB_BYTE_BITS, OutputError, canonical_dtype, fill_canary
-from bufcb.callables import innermost
+from bufcb.callables import code_of, innermost, unwrapped
 
 __all__ = ["Recorder", "install", "is_on", "recorder"]
 
@@ -231,13 +231,8 @@ def identity(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _identity(function: Callable[..., Any]) -> dict[str, Any]:
-    target = innermost(function)
-    with contextlib.suppress(ValueError):  # wrapped by itself
-        target = inspect.unwrap(target)
-    code = getattr(target, "__code__", None)
-    if code is None and not inspect.isclass(target):
-        code = getattr(type(target).__call__, "__code__", None)
-    if isinstance(code, types.CodeType):
+    target = unwrapped(innermost(function))
+    if (code := code_of(target)) is not None:
         file = _absolute(code.co_filename, getattr(target, "__module__", None))
         return {"name": code.co_qualname, "file": file, "line": code.co_firstlineno}
     named = target if hasattr(target, "__name__") else type(target)

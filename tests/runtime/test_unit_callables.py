@@ -14,6 +14,7 @@ import pytest
 import bufcb.testing
 from bufcb.callables import Callback, argument_names, check_signature, describe
 from bufcb.keys import callable_key
+from bufcb.recording import identity
 
 
 def scale(factor: Any, ctx: Any, out: Any, x: Any) -> None:
@@ -126,6 +127,39 @@ def test_names_and_places(function: Any, name: str) -> None:
 def test_names_without_a_place() -> None:
     assert describe(np.sin) == "`sin`"
     assert describe(len) == "`len`"
+
+
+class Evasive:
+    """An object that answers no question about itself."""
+
+    def __call__(self, ctx: Any, out: Any, x: Any) -> None:
+        out[...] = x
+
+    def __getattr__(self, name: str) -> Any:
+        raise LookupError(name)
+
+
+def wrapping_itself() -> Any:
+    def into(ctx: Any, out: Any, x: Any) -> None:
+        out[...] = x
+
+    into.__wrapped__ = into  # type: ignore[attr-defined]
+    return into
+
+
+@pytest.mark.parametrize(
+    ("make", "name"), [(wrapping_itself, "wrapping_itself.<locals>.into"), (Evasive, "Evasive")]
+)
+def test_a_callback_that_is_hard_to_ask_is_named_and_called(make: Any, name: str) -> None:
+    callback, spec = make(), jax.ShapeDtypeStruct((), np.float32)
+    assert describe(callback).startswith(f"`{name}` ({__file__}:")
+    assert identity(callback)["name"].startswith(name)
+    assert bufcb.buffer_callback(callback, spec)(np.float32(2)) == 2
+
+
+def test_a_callback_that_wraps_itself_is_named_in_errors() -> None:
+    with pytest.raises(TypeError, match=r"callback `wrapping_itself\.<locals>\.into` "):
+        check_signature(wrapping_itself(), (1, 2), {})
 
 
 def test_a_wrapper_goes_by_its_own_parameters() -> None:

@@ -1,5 +1,7 @@
 """`bufcb.testing`: what `assert_same_results` compares, and aliases in `dry_run`."""
 
+import subprocess
+import sys
 from typing import Any
 
 import jax
@@ -95,3 +97,14 @@ def test_random_keys_arrive_as_their_data() -> None:
     data = bufcb.adapt(lambda key: key)
     spec = jax.ShapeDtypeStruct((2,), np.uint32)
     np.testing.assert_array_equal(dry_run(data, spec, key), jax.random.key_data(key))
+
+
+def test_the_package_imports_it_when_it_is_asked_for() -> None:
+    program = (
+        "import sys, bufcb\n"
+        "assert 'bufcb.testing' not in sys.modules and 'testing' in dir(bufcb)\n"
+        "assert bufcb.testing.dry_run is sys.modules['bufcb.testing'].dry_run\n"
+        "bufcb.tests\n"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert found.stderr.splitlines()[-1] == "AttributeError: module 'bufcb' has no attribute 'tests'"
