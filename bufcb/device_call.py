@@ -14,6 +14,7 @@ from bufcb import buffers, dlpack
 from bufcb.device import DeviceBuffer, DeviceOutput
 from bufcb.drivers import Driver, DriverError
 from bufcb.pinned import Pool
+from bufcb.read_only import Owner
 from bufcb.trampoline import Plan
 
 
@@ -346,6 +347,11 @@ class Call:
         indices = [i for i, _ in staged]
         del staged
         return sorted(found.union(indices[i] for i in buffers.still_referenced(hosts)))
+
+    def owners(self) -> list[Owner]:
+        """Return what an input is known by: the buffer itself, and its copy on the host."""
+        handed = list(enumerate(self.inputs))
+        return [*handed, *((i, buffer._host) for i, buffer in handed if buffer._host is not None)]
 
     def _hosts(self) -> list[np.ndarray | None]:
         return [buffer._host for buffer in (*self.inputs, *self.outputs)]

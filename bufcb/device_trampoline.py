@@ -115,6 +115,7 @@ def _once(plan: Plan, call: Call, invoke: _Invoke, ctx: Any, canary: int) -> lis
     except BaseException as error:
         ctx = None
         record.fail(error)
+        trampoline.name_inputs(plan, error, call.owners())
         call.abandon()
         raise
     kept: list[int] = []

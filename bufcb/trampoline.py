@@ -18,8 +18,7 @@ built by JAX at run time, except for nodes of registered classes. For one array 
         except BaseException as error:
             ctx = a0 = b0 = x0 = y0 = None
             detach((r0, w0, ))
-            if type(error) is OutputError:
-                name_output(error)
+            name_leaf(error, (r0, ))
             check_text(error)
             raise
         if getrefcount(r0) + getrefcount(w0) > 4:
@@ -41,7 +40,7 @@ from typing import Any, NoReturn
 import numpy as np
 from jax.tree_util import PyTreeDef, keystr, tree_flatten_with_path, tree_unflatten
 
-from bufcb import adapted, buffers
+from bufcb import adapted, buffers, read_only
 from bufcb.adapted import Adapted
 from bufcb.buffers import is_sub_byte
 from bufcb.callables import argument_names, describe
@@ -118,7 +117,8 @@ class _Writer:
             "getrefcount": sys.getrefcount,
             "OutputError": buffers.OutputError,
             "raise_returned": functools.partial(raise_returned, plan),
-            "name_output": functools.partial(name_output, plan),
+            "__name__": __name__,
+            "name_leaf": functools.partial(_name_leaf, plan),
             "check_text": check_text,
             "check_escapes": functools.partial(_check_escapes, plan),
             "detach": buffers.detach,
@@ -169,11 +169,10 @@ class _Writer:
         if self.plan.recorder is not None:
             yield f"        failed({self.recorded_inputs()}, error, started)"
         yield from (_indent(line, 2) for line in self.part())
-        yield "        if type(error) is OutputError:"
-        yield "            name_output(error)"
+        yield f"        name_leaf(error, ({''.join(f'{array}, ' for array in self.inputs)}))"
         if self.plan.failure:
             self.names["log"] = functools.partial(logging.getLogger("bufcb").exception, self.plan.failure)
-            yield "        else:"
+            yield "        if type(error) is not OutputError:"
             yield "            log()"
         yield "        check_text(error)"
         yield "        raise"
@@ -393,6 +392,22 @@ def name_output(plan: Plan, error: buffers.OutputError) -> None:
     """Add the callback's name and the leaf to an error that a strict write raised."""
     leaf = "" if error.index is None else f", {_output_names(plan)[error.index]}"
     error.args = (f"{error.args[0]}\nCallback {describe(plan.function)}{leaf}",)
+
+
+def name_inputs(plan: Plan, error: BaseException, owners: Sequence[read_only.Owner]) -> None:
+    """Add the callback's name and the leaf to an error about writing into an input; others stay as they are.
+
+    By `owners` inputs are known in the callback's frames.
+    """
+    if read_only.is_refusal(error):
+        read_only.explain(error, describe(plan.function), _input_names(plan), owners)
+
+
+def _name_leaf(plan: Plan, error: BaseException, inputs: Sequence[np.ndarray]) -> None:
+    if isinstance(error, buffers.OutputError):
+        name_output(plan, error)
+    else:
+        name_inputs(plan, error, list(enumerate(inputs)))
 
 
 def check_text(error: BaseException) -> None:

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import test_rows_escapes
+import test_rows_read_only
 import test_rows_results
 import test_rows_transforms
 from jax import lax
@@ -89,7 +90,7 @@ def _again(module: Any) -> dict[str, Any]:
     return found
 
 
-for _module in (test_rows_escapes, test_rows_results, test_rows_transforms):
+for _module in (test_rows_escapes, test_rows_read_only, test_rows_results, test_rows_transforms):
     globals().update(_again(_module))
 
 
