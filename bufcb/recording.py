@@ -14,7 +14,7 @@ many bytes. A kind of 0 ends the log, and a "-" fills a gap.
   "c"  `CALL`: the number of a signature, seconds, and the digests of inputs and outputs.
   "a"  The same, and `PLACE`: where the file of the same name with the suffix `ARRAYS` has their bytes.
   "f"  `FAILED`: the number of a signature, seconds, the digest of the inputs, and what kind of exception it
-       raised.
+       raised, a zero byte and the beginning of its text, which is empty where it is not known.
 
 The first `ALL_CALLS` calls of a signature are recorded, and from then on one in `SAMPLED`, whose kinds are
 capitals wherever they stand. What a callback is called with decides which, so that two runs agree on them.
@@ -55,7 +55,7 @@ from bufcb.callables import code_of, innermost, unwrapped
 __all__ = ["Recorder", "install", "is_on", "recorder"]
 
 HEADER: Final = struct.Struct("<16sII")
-MAGIC: Final = b"bufcb calls 2\n\0\0"
+MAGIC: Final = b"bufcb calls 3\n\0\0"
 RECORD: Final = struct.Struct("<Ic")
 COUNT: Final = struct.Struct("<IQ")
 _NUMBER: Final = struct.Struct("<Q")
@@ -80,6 +80,7 @@ _LIMIT: Final = os.environ.get("BUFCB_RECORD_LIMIT") or "268435456"
 _UNIT: Final = 1 << 16
 _SMALL: Final = 1 << 16
 _FEW: Final = 100
+_LONGEST_TEXT: Final = 1_000
 
 Aval: TypeAlias = tuple[tuple[int, ...], np.dtype]
 """A shape and a dtype."""
@@ -140,7 +141,8 @@ class Recorder:
                 _NUMBER.pack_into(self._pages, self._count_at, calls)
                 if sampled or calls <= ALL_CALLS:
                     given = _digest(_bytes(inputs, self._input_masks))
-                    record = FAILED.pack(self._number, seconds, given) + name.encode()
+                    raised = f"{name}\0{_text(error)}".encode(errors="backslashreplace")
+                    record = FAILED.pack(self._number, seconds, given) + raised
                     self._add(b"f", record, sampled)
         except Exception as problem:  # noqa: BLE001 - likewise
             _give_up(problem)
@@ -191,6 +193,13 @@ class Recorder:
             if parts is not None and (place := log.keep(parts)) is not None:
                 kind, record = b"a", record + PLACE.pack(place)
             log.add(kind.upper() if sampled else kind, record)
+
+
+def _text(error: BaseException) -> str:
+    """Return the beginning of an exception's text; empty where it cannot be read."""
+    with contextlib.suppress(Exception):  # it is an object of the user's
+        return str(error)[:_LONGEST_TEXT]
+    return ""
 
 
 def recorder(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 from collections.abc import Iterator, Sequence
@@ -13,11 +14,13 @@ from codemods.report.run import Run
 from codemods.verification import Proof
 from codemods.verification.comparison import Row, Times, Verdict
 from codemods.verification.names import Key
+from codemods.verification.printed import Change
 from codemods.verification.processes import Ended
 
 _HEADINGS: Final = ("callback", "calls", "difference", "shape or dtype", "time a call", "as fast")
 _LINES_OF_OUTPUT: Final = 15
 _NAMED: Final = 5
+_LONGEST_LINE: Final = 80
 
 
 def to_text(proof: Proof | None, error: str) -> Iterator[str]:
@@ -40,7 +43,7 @@ def _to_text(proof: Proof) -> Iterator[str]:
     if proof.rows:
         yield from _table([_HEADINGS, *(_cells(row, proof.root) for row in proof.rows)])
     for row in proof.rows:
-        if row.verdict is not Verdict.SAME:
+        if row.verdict is not Verdict.SAME or row.messages:
             yield from _details(row, proof.root)
     if proof.not_called:
         yield _not_called(proof)
@@ -48,7 +51,24 @@ def _to_text(proof: Proof) -> Iterator[str]:
         yield "The recordings have reached --verify-limit, so that not all calls were compared."
     if proof.before.status != proof.after.status:
         yield from _output(proof.after)
+    if proof.printed is not None:
+        place = f"first in line {proof.printed.line}"
+        yield console.one_line(f"What the command prints differs, {place}: {_lines(proof.printed)}.")
+    if proof.message is not None:
+        yield console.one_line(f"Both runs fail, but with other messages: {_lines(proof.message)}.")
     yield _conclusion(proof)
+
+
+def _lines(change: Change) -> str:
+    """A line before and after, from a little before the first character that differs."""
+    both = zip(change.before or "", change.after or "", strict=False)
+    same = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], both))
+    start = max(same - _LONGEST_LINE // 2, 0)
+    cut = (
+        "nothing" if line is None else repr("…" * (start > 0) + line[start : start + _LONGEST_LINE])
+        for line in (change.before, change.after)
+    )
+    return " → ".join(cut)
 
 
 def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -115,7 +135,7 @@ def _speed(row: Row) -> str:
 def _details(row: Row, root: str) -> Iterator[str]:
     renamed = f", {row.new_name} now" if row.new_name else ""
     yield console.one_line(f"{_called(row.key, row.name, root)}{renamed}:")
-    for example in row.examples:
+    for example in (*row.examples, *row.messages):
         yield console.one_line(f"    {example}")
     if row.verdict is Verdict.VARIES:
         yield "    Two runs of the original differ there as well, so that this says nothing of the migration."
@@ -130,7 +150,8 @@ def _not_called(proof: Proof) -> str:
 
 
 def _output(ended: Ended) -> Iterator[str]:
-    lines = ended.output.splitlines()[-_LINES_OF_OUTPUT:]
+    texts = (ended.output, ended.errors)
+    lines = [line for text in texts for line in text.splitlines()[-_LINES_OF_OUTPUT:]]
     if lines:
         yield "After the migration, the command printed at its end:"
         yield from (console.one_line(f"    {line}") for line in lines)
@@ -184,11 +205,17 @@ def to_object(proof: Proof | None, error: str) -> dict[str, Any] | None:
         "again": _ended_object(proof.again) if proof.again else None,
         "callbacks": [_row_object(row, proof.root) for row in proof.rows],
         "not_called": [_key_object(key, proof.root) for key in proof.not_called],
+        "printed": _change_object(proof.printed),
+        "message": _change_object(proof.message),
     }
 
 
 def _ended_object(ended: Ended) -> dict[str, Any]:
     return {"exit_status": ended.status, "seconds": round(ended.seconds, 3)}
+
+
+def _change_object(change: Change | None) -> dict[str, Any] | None:
+    return None if change is None else {"line": change.line, "before": change.before, "after": change.after}
 
 
 def _key_object(key: Key, root: str) -> dict[str, Any]:
@@ -213,4 +240,5 @@ def _row_object(row: Row, root: str) -> dict[str, Any]:
             "ratio": row.ratio if row.is_clear else None,
         },
         "examples": list(row.examples),
+        "messages": list(row.messages),
     }

@@ -20,6 +20,7 @@ from codemods.verification import processes, recordings, trees
 from codemods.verification.comparison import Row, Verdict, compare, without_varying
 from codemods.verification.errors import VerificationError
 from codemods.verification.names import Key, Names, key_of
+from codemods.verification.printed import Change, first_change, last_change
 from codemods.verification.processes import Ended
 from codemods.verification.recordings import Recording
 from codemods.verification.trees import Tree
@@ -59,6 +60,8 @@ class Proof:
       rows: one for each callback.
       not_called: migrated callbacks that the command does not call.
       is_full: whether there was no room for all calls.
+      printed: where the standard output differs, if it does not do so by itself; that is no failure.
+      message: what both runs fail with, at the end of the standard error, if that differs; likewise.
     """
 
     command: str
@@ -69,6 +72,8 @@ class Proof:
     rows: tuple[Row, ...]
     not_called: tuple[Key, ...]
     is_full: bool
+    printed: Change | None = None
+    message: Change | None = None
 
     @property
     def is_same(self) -> bool:
@@ -124,19 +129,36 @@ def _proof(run: Run, runner: _Runner, say: Say) -> Proof:
         why = f"`{shown}` calls no callback, or runs a Python that {_IGNORES}"
         raise VerificationError(_with_output(why, before))
     rows = compare(one, other)
+    printed, message = _changes(before, after)
     again = None
-    if before.status != after.status or any(row.verdict is not Verdict.SAME for row in rows):
+    if _are_in_doubt(before, after, rows) or printed or message:
         say("Running it on a copy of the original once more, to see whether that gives the same twice …")
         again, repeated = runner.run("again", migrated=False)
         rows = without_varying(rows, one, repeated)
+        if before.status != again.status or any(_changes(before, again)):
+            printed = message = None
     missed = tuple(_not_called(run.files, runner.relative, one, other))
-    proof = Proof(shown, runner.root, before, after, again, rows, missed, one.is_full or other.is_full)
+    is_full = one.is_full or other.is_full
+    proof = Proof(shown, runner.root, before, after, again, rows, missed, is_full, printed, message)
     if proof.is_same and missed and missed == tuple(_not_called(run.files, runner.relative)):
         raise VerificationError(
             f"`{shown}` calls none of the callbacks of migrated calls, such as {missed[0].name} in "
             f"{missed[0].path}; if it imports an installed copy of the project, use `pip install -e`"
         )
     return proof
+
+
+def _are_in_doubt(before: Ended, after: Ended, rows: tuple[Row, ...]) -> bool:
+    return before.status != after.status or any(
+        row.verdict is not Verdict.SAME or row.messages for row in rows
+    )
+
+
+def _changes(one: Ended, other: Ended) -> tuple[Change | None, Change | None]:
+    """Where two runs differ in what they print, and in the message that both fail with."""
+    printed = first_change(one.log, other.log)
+    fail_alike = one.status == other.status != 0
+    return printed, last_change(one.errors, other.errors) if fail_alike else None
 
 
 def _with_hooks(command: str, hooks: str) -> str:
@@ -148,7 +170,8 @@ def _with_hooks(command: str, hooks: str) -> str:
 
 def _with_output(text: str, ended: Ended) -> str:
     text += f" (exit status {ended.status})" if ended.status else ""
-    return f"{text}; it printed:\n{ended.output}" if ended.output.strip() else text
+    printed = "\n".join(filter(None, (ended.output.strip("\n"), ended.errors.strip("\n"))))
+    return f"{text}; it printed:\n{printed}" if printed.strip() else text
 
 
 def _not_called(

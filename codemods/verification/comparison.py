@@ -16,6 +16,7 @@ from typing import Final
 
 from codemods.verification import arrays
 from codemods.verification.names import Key
+from codemods.verification.printed import lasting
 from codemods.verification.recordings import Arguments, Calls, Kept, Recording, Result
 
 # Fewer times than this say nothing about how long a call takes.
@@ -63,6 +64,7 @@ class Row:
       compared: how many different arguments both runs called it with.
       difference: the largest difference between numbers of the results; None where no arrays were kept.
       examples: some calls that differ, in words.
+      messages: some calls that raise with another text, in words; the verdict goes without them.
       changes: how shapes and dtypes of results, or of arguments, changed.
       times: those before and after; None where nothing was called.
     """
@@ -76,6 +78,7 @@ class Row:
     compared: int
     difference: float | None
     examples: tuple[str, ...]
+    messages: tuple[str, ...]
     changes: tuple[str, ...]
     times: tuple[Times | None, Times | None]
 
@@ -109,13 +112,17 @@ def compare(before: Recording, after: Recording) -> tuple[Row, ...]:
 
 def without_varying(rows: Iterable[Row], before: Recording, again: Recording) -> tuple[Row, ...]:
     """The rows, with those that differ between two runs of the original as well marked as such."""
-    varying = {row.key for row in compare(before, again) if row.verdict is not Verdict.SAME}
-    return tuple(
-        dataclasses.replace(row, verdict=Verdict.VARIES)
-        if row.verdict is not Verdict.SAME and row.key in varying
-        else row
-        for row in rows
-    )
+    repeated = {row.key: row for row in compare(before, again)}
+    return tuple(_settled(row, repeated.get(row.key)) for row in rows)
+
+
+def _settled(row: Row, repeated: Row | None) -> Row:
+    if repeated is None:  # neither run of the original called it
+        return row
+    varies = repeated.verdict is not Verdict.SAME
+    if varies and row.verdict is not Verdict.SAME:
+        row = dataclasses.replace(row, verdict=Verdict.VARIES)
+    return dataclasses.replace(row, messages=()) if varies or repeated.messages else row
 
 
 def _row(key: Key, before: Recording, after: Recording) -> Row:
@@ -140,6 +147,7 @@ def _row(key: Key, before: Recording, after: Recording) -> Row:
         len(both),
         difference,
         tuple(dict.fromkeys(examples))[:_EXAMPLES],
+        tuple(dict.fromkeys(_other_messages(one, other)))[:_EXAMPLES],
         tuple(dict.fromkeys([*_result_changes(differing, one, other), *_argument_changes(one, other)])),
         (Times.of(one.seconds), Times.of(other.seconds)),
     )
@@ -271,6 +279,16 @@ def _given(arguments: Arguments, calls: Calls) -> bytes | None:
         if (kept := calls.kept.get((arguments, result))) is not None:
             return kept.read(arguments, result)[0]
     return None
+
+
+def _other_messages(one: Calls, other: Calls) -> Iterator[str]:
+    """Exceptions of the same kind, for the same arguments, with one text before and another one after."""
+    for (arguments, result), texts in one.texts.items():
+        left, right = ({lasting(text) for text in found} for found in (texts, other.texts[arguments, result]))
+        if len(left) == len(right) == 1 and left != right:
+            before, after = min(texts), min(other.texts[arguments, result])
+            shown = arrays.shown(arguments.avals)
+            yield f"called with {shown}: raises {result.raised} with another text, {before!r} → {after!r}"
 
 
 # Shapes and dtypes.

@@ -25,12 +25,16 @@ class Ended:
     Attributes:
       status: the exit status, negative for the signal that ended the shell; None where it took too long.
       seconds: how long it ran.
-      output: the end of what it printed.
+      output: the end of its standard output.
+      errors: the end of its standard error.
+      log: the file with all of its standard output.
     """
 
     status: int | None
     seconds: float
     output: str
+    errors: str
+    log: Path
 
 
 def run(
@@ -41,13 +45,15 @@ def run(
     timeout: float | None,
     tick: Callable[[], None] = lambda: None,
 ) -> Ended:
-    """Runs a command as `sh -c` does, with what it prints in the file `log`, and waits for it.
+    """Runs a command as `sh -c` does, and waits for it.
 
+    Its standard output goes to the file `log`, and its standard error to another one beside that.
     Now and then `tick` is called. Whatever ends the wait, an exception included, ends the command as well.
     """
     options: dict[str, Any] = {"start_new_session": True} if os.name == "posix" else {}
     begun = time.monotonic()
-    with open(log, "wb") as output:
+    error_log = log.with_suffix(".errors")
+    with open(log, "wb") as output, open(error_log, "wb") as errors:
         process = subprocess.Popen(
             command,
             shell=True,
@@ -55,7 +61,7 @@ def run(
             env=dict(environment),
             stdin=subprocess.DEVNULL,
             stdout=output,
-            stderr=subprocess.STDOUT,
+            stderr=errors,
             **options,
         )
         try:
@@ -63,7 +69,7 @@ def run(
         finally:
             _end(process)
             _end_sessions(environment)
-    return Ended(status, time.monotonic() - begun, _tail(log))
+    return Ended(status, time.monotonic() - begun, _tail(log), _tail(error_log), log)
 
 
 def _wait(

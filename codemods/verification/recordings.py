@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from codemods.verification.names import Key
 
 _HEADER: Final = struct.Struct("<16sII")
-_MAGIC: Final = b"bufcb calls 2\n\0\0"
+_MAGIC: Final = b"bufcb calls 3\n\0\0"
 _RECORD: Final = struct.Struct("<Ic")
 _COUNT: Final = struct.Struct("<IQ")
 _CALL: Final = struct.Struct("<If16s16s")
@@ -72,6 +72,7 @@ class Calls:
       results: what it gave, and how often, for each arguments.
       bound: the same by what is bound to it, such as the values in a closure; only where anything is.
       sampled: the arguments that are recorded in every run, however many calls there are.
+      texts: the texts of exceptions, as far as they are known.
       seconds: the times of recorded calls.
       kept: where to find arrays.
     """
@@ -86,6 +87,9 @@ class Calls:
         default_factory=lambda: defaultdict(set)
     )
     sampled: set[Arguments] = dataclasses.field(default_factory=set)
+    texts: defaultdict[tuple[Arguments, Result], set[str]] = dataclasses.field(
+        default_factory=lambda: defaultdict(set)
+    )
     seconds: list[float] = dataclasses.field(default_factory=list)
     kept: dict[tuple[Arguments, Result], Kept] = dataclasses.field(default_factory=dict)
 
@@ -170,8 +174,11 @@ def _read_log(
         elif kind in b"fF":
             number, seconds, given = _FAILED.unpack_from(record)
             signature = signatures[number]
-            arguments = Arguments(signature.inputs, given)
-            _add(signature, arguments, Result(raised=record[_FAILED.size :].decode()), seconds, kind)
+            name, _, text = record[_FAILED.size :].decode(errors="replace").partition("\0")
+            arguments, result = Arguments(signature.inputs, given), Result(raised=name)
+            _add(signature, arguments, result, seconds, kind)
+            if text:
+                signature.calls.texts[arguments, result].add(text)
 
 
 def _records(data: bytes) -> Iterator[tuple[bytes, bytes]]:

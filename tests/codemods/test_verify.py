@@ -477,18 +477,36 @@ SMALL = """
 
 
 def test_a_command_that_fails_in_both_runs_gives_the_same(project):
-    project(
-        model=SMALL,
-        main="import model, jax.numpy as jnp\nprint(model.twice(jnp.ones(2)))\nraise SystemExit(3)",
-    )
+    """What it prints, and what it fails with, is told where that differs."""
+    strict = """
+    def _strict(x):
+        raise ValueError(os.environ["STATE"])
+
+    def strict(x):
+        return jax.pure_callback(_strict, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
+    """
+    main = """
+        import contextlib, os, sys, jax, jax.numpy as jnp, model
+        os.environ["STATE"] = "new" if "bufcb" in open(model.__file__).read() else "old"
+        print(model.twice(jnp.ones(2)))
+        with contextlib.suppress(RuntimeError):
+            jax.block_until_ready(model.strict(jnp.ones(2)))
+        print(os.environ["STATE"])
+        sys.exit("failed: " + os.environ["STATE"])
+    """
+    project(model="    import os\n" + SMALL + strict, main=main)
     result = migrate("model.py", "--verify", f"{PYTHON} main.py")
     assert result.exit_code == 0, result.stderr
     assert result.stdout.startswith("--- a/model.py")
-    assert result.stderr.splitlines()[-1] == (
-        "Verified: 1 callback gives the same, bit for bit, in 1 call; "
-        "the command's exit status is 3, before and after."
-    )
-    assert "Not called by the command, so not verified: model.py:12 _thrice." in result.stderr
+    conclusion = "2 callbacks give the same, bit for bit, in 2 calls; the command's exit status is 1"
+    assert result.stderr.splitlines()[-6:] == [
+        "model.py:19 _strict:",
+        "    called with f32[2]: raises ValueError with another text, 'old' → 'new'",
+        "Not called by the command, so not verified: model.py:13 _thrice.",
+        "What the command prints differs, first in line 2: 'old' → 'new'.",
+        "Both runs fail, but with other messages: 'failed: old' → 'failed: new'.",
+        f"Verified: {conclusion}, before and after.",
+    ]
 
 
 def test_another_exit_status_is_a_difference(project):

@@ -20,6 +20,7 @@ from codemods.verification import Proof, arrays
 from codemods.verification.comparison import Verdict, compare, without_varying
 from codemods.verification.errors import VerificationError
 from codemods.verification.names import Key, Names, key_of
+from codemods.verification.printed import Change, first_change, last_change
 from codemods.verification.processes import Ended
 from codemods.verification.recordings import Arguments, Calls, Recording, Result
 from codemods.verification.startup import Redirection
@@ -364,13 +365,76 @@ def test_what_varies_by_itself_is_marked():
     assert row.verdict is Verdict.DIFFERENT
 
 
+FAILED = Result(raised="ValueError")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("too small", "too small", False),
+        ("too small", "too large", True),
+        ("<f at 0x7f01a2b3c4d5>", "<f at 0x7f9900000000>", False),
+    ],
+)
+def test_another_text_of_an_exception_is_told_and_no_difference(before, after, told):
+    one, other = (recording((A, FAILED), texts={(A, FAILED): {text}}) for text in (before, after))
+    (row,) = compare(one, other)
+    assert row.verdict is Verdict.SAME
+    text = f"called with nothing: raises ValueError with another text, {before!r} → {after!r}"
+    assert row.messages == ((text,) if told else ())
+    (row,) = without_varying([row], one, other)  # as if the original did so as well
+    assert row.messages == ()
+
+
+# What is printed.
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "change"),
+    [
+        ("a\nb\n", "a\nb\n", None),
+        ("a\nb\n", "a\nc\n", Change(2, "b", "c")),
+        ("a\nb\n", "a\n", Change(2, "b", None)),
+        ("", "a\n", Change(1, None, "a")),
+        ("=== 2 passed in 0.52s ===\n", "== 2 passed in 10.07s ==\n", None),
+        ("=== 2 passed in 0.52s ===\n", "=== 3 passed in 0.52s ===\n", True),
+        ("<f at 0x7f01a2b3c4d5>\n", "<f at 0x7f9900000000>\n", None),
+        ("2026-01-02 10:11:12,5 done: 3.1 it/s\n", "2026-01-03 08:11:12,7 done: 2 it/s\n", None),
+        ("loss 0.5\n", "loss 0.25\n", Change(1, "loss 0.5", "loss 0.25")),
+        ("5 samples\n", "6 samples\n", Change(1, "5 samples", "6 samples")),
+    ],
+)
+def test_lines_differ_but_for_times_and_addresses(tmp_path, before, after, change):
+    paths = tmp_path / "before", tmp_path / "after"
+    for path, text in zip(paths, (before, after), strict=True):
+        path.write_text(text)
+    found = first_change(*paths)
+    assert bool(found) is change if change is True else found == change
+
+
+def test_only_the_last_line_of_a_failure_is_compared():
+    assert last_change("a\nValueError: x\n", "b\nc\nValueError: x\n") is None
+    assert last_change("a\nValueError: x\n", "KeyError: x\n") == Change(2, "ValueError: x", "KeyError: x")
+    assert last_change("", "KeyError: x\n") is None
+
+
+def test_a_long_line_is_shown_where_it_differs():
+    change = Change(3, "a" * 500 + "b" * 500, "a" * 500 + "c")
+    *_, told, conclusion = shown([], [], printed=change)
+    left, right = f"'…{'a' * 40}{'b' * 40}'", f"'…{'a' * 40}c'"
+    assert told == f"What the command prints differs, first in line 3: {left} → {right}."
+    assert conclusion.startswith("Verified")
+    *_, told, _ = shown([], [], printed=Change(1, "a", None))
+    assert told == "What the command prints differs, first in line 1: 'a' → nothing."
+
+
 # Tables.
 
 
-def shown(before: list[float], after: list[float]) -> list[str]:
+def shown(before: list[float], after: list[float], **fields) -> list[str]:
     rows = compare(recording((A, ONE), seconds=before), recording((A, ONE), seconds=after))
-    ended = Ended(0, 1.0, "")
-    proof = Proof("true", os.getcwd(), ended, ended, None, rows, (), is_full=False)
+    ended = Ended(0, 1.0, "", "", Path())
+    proof = Proof("true", os.getcwd(), ended, ended, None, rows, (), is_full=False, **fields)
     return list(report.to_text(proof, ""))
 
 
@@ -391,7 +455,7 @@ def test_a_speed_up_is_shown_where_times_show_one(before, after, text):
 
 
 def test_a_full_recording_is_mentioned():
-    ended = Ended(0, 1.0, "")
+    ended = Ended(0, 1.0, "", "", Path())
     rows = compare(recording((A, ONE)), recording((A, ONE)))
     proof = Proof("true", os.getcwd(), ended, ended, None, rows, (), is_full=True)
     assert any("--verify-limit" in line for line in report.to_text(proof, ""))
@@ -403,7 +467,7 @@ def test_numbers_that_json_has_not_are_left_out():
         dataclasses.replace(row, difference=math.nan)
         for row in compare(recording((A, ONE)), recording((A, TWO)))
     ]
-    ended = Ended(1, 1.0, "")
+    ended = Ended(1, 1.0, "", "", Path())
     document = report.to_object(
         Proof("true", os.getcwd(), ended, ended, None, tuple(rows), (), is_full=False), ""
     )

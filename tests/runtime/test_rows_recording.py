@@ -178,6 +178,9 @@ for call in (lambda x: pure_callback(fails, like(x), x), lambda x: pure_callback
     error = {"RuntimeError": 1}
     assert raised == {"fails": {"KeyError": 2}, "wide": error, "wide_into": error, "keeps_into": error}
     assert {calls.total for calls in found.values()} == {1, 2}
+    # The text of the user's own exception is the same by either API; what JAX finds wrong has none here.
+    assert list(found["fails"].texts.values()) == [{"'no'"}]
+    assert not found["wide"].texts
 
 
 def test_an_aliased_input_is_recorded_as_it_was(record) -> None:
