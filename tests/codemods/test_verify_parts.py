@@ -396,6 +396,8 @@ def test_another_text_of_an_exception_is_told_and_no_difference(before, after, t
         ("a\nb\n", "a\nc\n", Change(2, "b", "c")),
         ("a\nb\n", "a\n", Change(2, "b", None)),
         ("", "a\n", Change(1, None, "a")),
+        ("a\nb\nb\n", "b\na\nb\n", None),
+        ("a\nb\nb\n", "b\na\na\n", Change(1, "a", "b")),
         ("=== 2 passed in 0.52s ===\n", "== 2 passed in 10.07s ==\n", None),
         ("=== 2 passed in 0.52s ===\n", "=== 3 passed in 0.52s ===\n", True),
         ("<f at 0x7f01a2b3c4d5>\n", "<f at 0x7f9900000000>\n", None),
@@ -404,7 +406,7 @@ def test_another_text_of_an_exception_is_told_and_no_difference(before, after, t
         ("5 samples\n", "6 samples\n", Change(1, "5 samples", "6 samples")),
     ],
 )
-def test_lines_differ_but_for_times_and_addresses(tmp_path, before, after, change):
+def test_lines_differ_but_for_their_order_and_for_times_and_addresses(tmp_path, before, after, change):
     paths = tmp_path / "before", tmp_path / "after"
     for path, text in zip(paths, (before, after), strict=True):
         path.write_text(text)
