@@ -11,7 +11,7 @@ import contextlib
 import itertools
 import linecache
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any, Final
 
@@ -20,7 +20,9 @@ import numpy as np
 _TEXT: Final = re.compile(
     r"\b(?:array|destination) is read-only\.?$|^cannot modify read-only memory$|^cannot set WRITEABLE flag"
 )
+# How deep in containers, of so many items at most, an input is looked for.
 _DEPTH: Final = 3
+_MOST: Final = 1_000
 
 Owner = tuple[int, object]
 """The flat index of an input, and an object that it is, or that all its views go back to."""
@@ -33,18 +35,21 @@ def is_refusal(error: BaseException) -> bool:
     return isinstance(error.args[0], str) and _TEXT.search(error.args[0]) is not None
 
 
-def explain(error: BaseException, callback: str, names: Sequence[str], owners: Sequence[Owner]) -> None:
+def explain(
+    error: BaseException, callback: str, names: Callable[[], Sequence[str]], owners: Sequence[Owner]
+) -> None:
     """Add to the text of a refusal that inputs are read-only, and which one was to be written to.
 
     Args:
       error: as it came out of the callback.
       callback: what errors call the callback.
-      names: what they call its flat inputs.
+      names: returns what they call its flat inputs.
       owners: by which a value in a frame is known to be an input, or a view of one.
     """
     found: list[str] = []
-    with contextlib.suppress(Exception):  # whatever a frame holds, the error itself is to come through
-        found = [names[i] for i in _written_inputs(error, owners)]
+    # Whatever a frame holds, and a node of a class of the user's does, the error itself is to come through.
+    with contextlib.suppress(Exception):
+        found = [names()[i] for i in _written_inputs(error, owners)]
     which = f"To change its {' or '.join(found)}, copy it" if found else "If this is one of them, copy it"
     remedy = f"{which} first: `x = np.array(x)`."
     owned = f"Inputs of callback {callback} are read-only, since they belong to the caller."
@@ -78,7 +83,7 @@ def _indices(value: Any, owners: Sequence[Owner], depth: int) -> Iterator[int]:
     while isinstance(held[-1], np.ndarray):
         held.append(held[-1].base)
     yield from (index for index, owner in owners if any(owner is item for item in held))
-    if depth and type(value) in (tuple, list, dict):
+    if depth and type(value) in (tuple, list, dict) and len(value) <= _MOST:
         for item in value.values() if type(value) is dict else value:
             yield from _indices(item, owners, depth - 1)
 

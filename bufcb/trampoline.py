@@ -400,7 +400,7 @@ def name_inputs(plan: Plan, error: BaseException, owners: Sequence[read_only.Own
     By `owners` inputs are known in the callback's frames.
     """
     if read_only.is_refusal(error):
-        read_only.explain(error, describe(plan.function), _input_names(plan), owners)
+        read_only.explain(error, describe(plan.function), functools.partial(_input_names, plan), owners)
 
 
 def _name_leaf(plan: Plan, error: BaseException, inputs: Sequence[np.ndarray]) -> None:

@@ -139,6 +139,31 @@ def test_small_types_are_told_as_well() -> None:
     assert remedy(write, f"To change its {X}") in text.splitlines()
 
 
+@jax.tree_util.register_pytree_node_class
+class Strict:
+    """A node that takes nothing but arrays."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def tree_flatten(self) -> tuple[tuple[Any], None]:
+        return (self.array,), None
+
+    @classmethod
+    def tree_unflatten(cls, aux: None, children: tuple[Any]) -> Any:
+        children[0].shape  # noqa: B018
+        return cls(*children)
+
+
+def test_an_argument_that_cannot_be_named_leaves_the_error() -> None:
+    def write(ctx: Any, out: Any, x: Any) -> None:
+        array = x.array
+        array[0] = 1
+
+    text = error_of(bufcb.buffer_callback(write, SPEC), Strict(ARGUMENTS[0]))
+    assert remedy(write, "If this is one of them") in text.splitlines()
+
+
 def test_of_another_read_only_array_nothing_is_claimed() -> None:
     def into(ctx: Any, out: Any, x: Any) -> None:
         np.broadcast_to(np.float32(0), (3,))[0] = 1
