@@ -314,6 +314,7 @@ class Calls(Expressions):
             return self._container_method(node, function, base, values)
         if base.raw:
             return self._raw_method(node, function.attr, base, values)
+        self._note_out_of_method(node, function.attr, base, frame)
         if base.view:
             return self._view_method(node, function.attr, base, values)
         self.use(base, Use.OTHER)
@@ -328,6 +329,14 @@ class Calls(Expressions):
             return CLEAN
         self._may_keep_exception(node, frame)
         return self.unknown_code(values, node)
+
+    def _note_out_of_method(self, node: ast.Call, method: str, base: Value, frame: Frame) -> None:
+        """Notes what an array's method is asked to write into: `a.clip(0, 1, out=b)`, `a.byteswap(True)`."""
+        for keyword in node.keywords:
+            if keyword.arg == "out":
+                self.note_write(self.value(keyword.value, frame), node)
+        if method == "byteswap" and (node.args or node.keywords):
+            self.note_write(base, node)
 
     def _may_keep_exception(self, node: ast.Call, frame: Frame) -> None:
         """Logging with the traceback keeps the exception that is being handled."""
