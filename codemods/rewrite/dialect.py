@@ -191,9 +191,8 @@ def {name}(tree, copy=False):
         array = {np}.asarray(leaf)
         if copy:
             return array.copy()
-        array = array.view()
-        array.flags.writeable = False
-        return array
+        memory = memoryview(array.reshape(-1).view({np}.uint8)).toreadonly()
+        return {np}.asarray(memory).view(array.dtype).reshape(array.shape)
 
     return {jax}.tree.map(convert, tree)
 '''
