@@ -168,7 +168,7 @@ class Scaffolds:
             if home is None:
                 continue
             if home in crossed or not is_settled(name, home, self.module):
-                parameter = extra(group, self.module)
+                parameter = _extra(group, home, crossed, self.module)
                 if plan.replacement and any(read.node is plan.target for read in group):
                     parameter = dataclasses.replace(parameter, name=plan.replacement)
                 more.append(parameter)
@@ -236,6 +236,24 @@ class Scaffolds:
             else:
                 stem = self.context.free.stem(f"_{origin.rpartition('.')[2]}", _ENDINGS)
                 yield HostScaffold(origin, f"{stem}_call", _rules(stem, forward))
+
+
+def _extra(
+    group: Sequence[Read], home: Scope, crossed: Collection[Scope], module: Module
+) -> Parameter:
+    """The parameter for a name that the call reads beside its arguments.
+
+    Raises:
+      NoScaffold: it cannot be one; where the name is of a function on one line, that is what is in the way.
+    """
+    try:
+        return extra(group, module)
+    except NoScaffold:
+        function = home.node
+        if home not in crossed or not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            raise
+        name, of = group[0].name, function.name
+        raise NoScaffold(f"it reads `{name}` of `{of}`, whose body stands on the line of its `def`") from None
 
 
 def _rules(stem: str, forward: bool) -> tuple[str, ...]:

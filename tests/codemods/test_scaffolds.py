@@ -410,6 +410,26 @@ def loss(z):
 """,
         "`n`, which the callback reads, is bound again",
     ),
+    "a lambda over the object of a method on one line": (
+        """
+class Model:
+    rate = 2.0
+    def loss(self, z): return jax.pure_callback(lambda a: self.rate * a.sum(), jnp.float32(0), z)
+
+loss = Model().loss
+""",
+        "it reads `self` of `loss`, whose body stands on the line of its `def`",
+    ),
+    "a method of an object of a method on one line": (
+        """
+class Model:
+    def loss(self, z): return jax.pure_callback(self.host, jnp.float32(0), z)
+    def host(self, a): return np.asarray(a).sum()
+
+loss = Model().loss
+""",
+        "it reads `self` of `loss`, whose body stands on the line of its `def`",
+    ),
 }
 
 
