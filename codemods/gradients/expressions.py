@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from codemods.gradients import guards
 from codemods.gradients.attributes import Attributes
 from codemods.gradients.flags import outcome
 from codemods.gradients.frames import Arguments, Frame, Place
@@ -154,8 +155,23 @@ class Expressions(Attributes):
 
     def _of_IfExp(self, node: ast.IfExp, frame: Frame) -> Value:
         self.value(node.test, frame)
-        branches = {True: [node.body], False: [node.orelse], None: [node.body, node.orelse]}
-        return join(self.value(each, frame) for each in branches[outcome(node.test, frame)])
+        match outcome(node.test, frame):
+            case True:
+                return self.value(node.body, frame)
+            case False:
+                return self.value(node.orelse, frame)
+        found, before = PLAIN, dict(frame.values)
+        for branch, untraced in zip((node.body, node.orelse), guards.of_if(node, frame), strict=True):
+            self.without_levels(untraced, frame)
+            found |= self.value(branch, frame)
+            frame.values |= {name: before[name] for name in untraced if name in before}
+        return found
+
+    def without_levels(self, names: guards.Names, frame: Frame) -> None:
+        """Takes what names of a function hold for no tracers, which nothing differentiates."""
+        for name in names:
+            if name in frame.values:
+                frame.values[name] = self.heap.kept(frame.values[name], lambda _level: False, "nothing")
 
     def _of_JoinedStr(self, node: ast.JoinedStr, frame: Frame) -> Value:
         self._of_any(node, frame)

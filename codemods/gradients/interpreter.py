@@ -7,6 +7,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
+from codemods.gradients import guards
 from codemods.gradients.expressions import Expressions
 from codemods.gradients.flags import outcome
 from codemods.gradients.frames import Arguments, Frame, Place
@@ -31,6 +32,9 @@ from codemods.names import FunctionNode, ScopeKind
 from codemods.project import Project
 
 _MOST_PASSES: Final = 8
+
+_Branch = tuple[Sequence[ast.stmt], guards.Names]
+"""Statements, with the names that hold no tracer where they run."""
 
 
 @dataclasses.dataclass(eq=False, slots=True)
@@ -167,6 +171,7 @@ class Interpreter(Expressions):
 
     def _run_Assert(self, statement: ast.Assert, frame: Frame) -> None:
         self.value(statement.test, frame)
+        self.without_levels(guards.of_assert(statement, frame), frame)
 
     def _run_Assign(self, statement: ast.Assign, frame: Frame) -> None:
         value = self.value(statement.value, frame)
@@ -295,14 +300,15 @@ class Interpreter(Expressions):
 
     # Branches.
 
-    def _either(self, branches: Iterable[Sequence[ast.stmt]], frame: Frame) -> bool:
+    def _either(self, branches: Iterable[_Branch], frame: Frame) -> bool:
         """Evaluates one of several blocks, and joins what they leave behind."""
         if frame.is_module:
-            passed = [self.run_block(block, frame) for block in branches]
+            passed = [self.run_block(block, frame) for block, _ in branches]
             return any(passed)
         before, ends = dict(frame.values), []
-        for block in branches:
+        for block, untraced in branches:
             frame.values = dict(before)
+            self.without_levels(untraced, frame)
             if self.run_block(block, frame):
                 ends.append(frame.values)
         frame.values = _joined(ends) if ends else before
@@ -312,7 +318,8 @@ class Interpreter(Expressions):
         self.value(statement.test, frame)
         match outcome(statement.test, frame):
             case None:
-                return self._either((statement.body, statement.orelse), frame)
+                blocks = (statement.body, statement.orelse)
+                return self._either(zip(blocks, guards.of_if(statement, frame), strict=True), frame)
             case True:
                 return self.run_block(statement.body, frame)
         return self.run_block(statement.orelse, frame)
@@ -331,7 +338,8 @@ class Interpreter(Expressions):
         for case in statement.cases:
             if case.guard is not None:
                 self.value(case.guard, frame)
-        return self._either([*(case.body for case in statement.cases), []], frame)
+        blocks = [*(case.body for case in statement.cases), []]
+        return self._either(((block, guards.NONE) for block in blocks), frame)
 
     def _run_For(self, statement: ast.For | ast.AsyncFor, frame: Frame) -> bool:
         values = self.value(statement.iter, frame)

@@ -162,8 +162,7 @@ class LibraryCalls(BuiltinCalls):
         if row.argnums is not None:
             given = others.given(row.argnums - 1, "argnums")
             if given is not None:
-                numbers = frozenset(n for n in literals(given) if isinstance(n, int))
-                selected = numbers or None
+                selected = _numbers(given) or None
         with_aux = True in literals(others.keywords.get("has_aux", PLAIN))
         made = self.heap.make((at, row, selected), Derivative, row, at, selected, with_aux)
         self.heap.put(made, "", function)
@@ -328,6 +327,21 @@ class LibraryCalls(BuiltinCalls):
                 self.heap.put(made, REST, Value(references=functions))
             result |= self.heap.value(made)
         return result
+
+
+def _numbers(given: Value) -> frozenset[int]:
+    """The numbers of arguments that `argnums` gives; none where one of them may be another."""
+    if given.levels or not given.references:  # an argument of code out of sight, or what is computed
+        return frozenset()
+    found = set[int]()
+    for each in given:
+        inner = [_numbers(value) for value in each.content.values()] if isinstance(each, Container) else []
+        if not all(inner):
+            return frozenset()
+        found.update(*inner)
+        if isinstance(each, Constant) and isinstance(each.value, int):
+            found.add(each.value)
+    return frozenset(found)
 
 
 def _count(function: Value) -> int:

@@ -12,7 +12,7 @@ from codemods.gradients.levels import BEYOND_RULES
 from codemods.groups import Context
 from codemods.hoisting import anchor, scopes_between
 from codemods.model import Gradient, Status
-from codemods.names import Scope
+from codemods.names import Module, Scope
 from codemods.ordering import why_not_behind_arguments
 from codemods.plans import (
     FunctionPlan,
@@ -238,9 +238,7 @@ class Scaffolds:
                 yield HostScaffold(origin, f"{stem}_call", _rules(stem, forward))
 
 
-def _extra(
-    group: Sequence[Read], home: Scope, crossed: Collection[Scope], module: Module
-) -> Parameter:
+def _extra(group: Sequence[Read], home: Scope, crossed: Collection[Scope], module: Module) -> Parameter:
     """The parameter for a name that the call reads beside its arguments.
 
     Raises:

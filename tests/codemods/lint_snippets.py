@@ -629,6 +629,28 @@ _FLAGGED: dict[str, dict[str, str]] = {
 
             y = jax.jacrev(lambda x: bufcb.buffer_callback(cb, S)(x) * 2)(x)
         """,
+        "a derivative that an object holds": """
+            def cb(ctx, out, x):
+                out[...] = np.sin(np.asarray(x))
+
+            class Training:
+                def __init__(self):
+                    self.gradient = jax.value_and_grad(lambda x: jnp.sum(bufcb.buffer_callback(cb, S)(x)))
+
+            y = Training().gradient(x)
+        """,
+        "a derivative by an argument whose number a name holds": """
+            WHICH = {"argnums": 1}
+
+            def cb(ctx, out, x):
+                out[...] = np.sin(np.asarray(x))
+
+            def loss(scale, x):
+                return jnp.sum(scale * bufcb.buffer_callback(cb, S)(x))
+
+            gradients = [jax.jit(jax.grad(loss, **WHICH))]
+            y = gradients[0](2.0, x)
+        """,
         "the outputs are integers, and the argument is differentiated": """
             INTEGERS = jax.ShapeDtypeStruct((3,), jnp.int32)
 
@@ -1768,6 +1790,26 @@ _NEAR_MISSES: dict[str, dict[str, str]] = {
                 return bufcb.buffer_callback(cb, S)(x)
 
             y = jax.grad(lambda x: jnp.sum(x**2))(host(x))
+        """,
+        "a name holds the number of another argument": """
+            WHICH = 0
+
+            def cb(ctx, out, x):
+                out[...] = np.sin(np.asarray(x))
+
+            gradient = jax.grad(lambda a, x: jnp.sum(a * bufcb.buffer_callback(cb, S)(x)), argnums=WHICH)
+            y = gradient(2.0, x)
+        """,
+        "what is no tracer": """
+            def cb(ctx, out, x):
+                out[...] = np.sin(np.asarray(x))
+
+            def sin(x):
+                if isinstance(x, jax.core.Tracer):
+                    return jnp.sin(x)
+                return bufcb.buffer_callback(cb, jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+
+            y = jax.grad(lambda x: sin(x).sum())(x), sin(x)
         """,
         "it has a forward rule": """
             def cb(ctx, out, x):
