@@ -40,8 +40,18 @@ Names = Mapping[str, Memory]
 class Views:
     """The buffers and views of one callback, statement by statement. Nested functions are left out."""
 
-    def __init__(self, callback: Callback) -> None:
+    def __init__(
+        self,
+        callback: Callback,
+        helper: ast.FunctionDef | None = None,
+        given: Mapping[str, Memory] | None = None,
+    ) -> None:
+        """With `helper`, of what is `given` to its parameters by the callback that calls it."""
         self._callback, self._module = callback, callback.module
+        self._at: dict[ast.AST, Names] = {}
+        if helper is not None:
+            self._block(helper.body, dict(given or {}))
+            return
         arrays = [*callback.inputs, *([callback.out] if callback.out is not None else [])]
         stars = {callback.function.args.vararg, callback.function.args.kwarg}
         start = {each.arg: Memory(each.arg) for each in arrays if each not in stars}
@@ -49,7 +59,6 @@ class Views:
             start[callback.out.arg] = self._container(callback.out.arg)
         for name in callback.containers:
             start.pop(name, None)
-        self._at: dict[ast.AST, Names] = {}
         function = callback.function
         if isinstance(function, ast.Lambda):
             self._at[function] = start
@@ -60,6 +69,11 @@ class Views:
         """What an expression is; None where it may be anything else."""
         names = self._names(node)
         memory = None if names is None else self._of(node, names)
+        return None if memory is None or memory.elements else memory
+
+    def named(self, name: str, node: ast.AST) -> Memory | None:
+        """What a name is at the start of a node's statement."""
+        memory = (self._names(node) or {}).get(name)
         return None if memory is None or memory.elements else memory
 
     def _names(self, node: ast.AST) -> Names | None:

@@ -402,6 +402,70 @@ _FLAGGED: dict[str, dict[str, str]] = {
 
             y = bufcb.buffer_callback(cb, (S, S))(x)
         """,
+        "keeps a nested function that reads a view": """
+            LATER = []
+
+            def cb(ctx, out, x):
+                x = np.asarray(x)
+
+                def total():
+                    return x.sum()
+
+                LATER.append(total)
+                out[...] = x
+        """,
+        "keeps a lambda that reads the output": """
+            LATER = {}
+
+            def cb(ctx, out, x):
+                LATER["sum"] = lambda: out.sum()
+                out[...] = np.asarray(x)
+        """,
+        "keeps a partial that holds a view": """
+            LATER = []
+
+            def cb(ctx, out, x):
+                LATER.append(functools.partial(np.add, 1, np.asarray(x)))
+                out[...] = np.asarray(x)
+        """,
+        "keeps a lambda by whose default it is held": """
+            class Host:
+                def cb(self, ctx, out, x):
+                    self.later = lambda a, x=x: a + x
+                    out[...] = np.asarray(x)
+
+            host = Host()
+            y = bufcb.buffer_callback(host.cb, S)(x)
+        """,
+        "hands a view to a function that keeps it": """
+            SEEN = []
+
+            def _remember(name, array):
+                SEEN.append((name, array))
+
+            def cb(ctx, out, x):
+                x = np.asarray(x)
+                _remember("x", x)
+                out[...] = x
+        """,
+        "hands a view to a method that keeps it": """
+            import threading
+
+            class Host:
+                def __init__(self):
+                    self.lock, self.last = threading.Lock(), None
+
+                def _remember(self, array):
+                    with self.lock:
+                        self.last = array
+
+                def cb(self, ctx, out, x):
+                    self._remember(array=np.asarray(x))
+                    out[...] = np.asarray(x)
+
+            host = Host()
+            y = bufcb.buffer_callback(host.cb, S)(x)
+        """,
     },
     "BCL005": {
         "adds to a view in place": """
@@ -512,6 +576,35 @@ _FLAGGED: dict[str, dict[str, str]] = {
                 x = np.asarray(x)
                 generator.shuffle(x)
                 out[...] = x
+        """,
+        "asks for its input to be writable": """
+            def cb(ctx, out, x):
+                x = np.asarray(x)
+                x.setflags(write=True)
+                out[...] = x
+        """,
+        "sets the flag of its input": """
+            def cb(ctx, out, x):
+                x.flags.writeable = True
+                out[...] = x
+        """,
+        "hands a view to a function that writes into it": """
+            def _double(array):
+                array *= 2
+
+            def cb(ctx, out, x):
+                _double(np.asarray(x))
+                out[...] = x
+        """,
+        "hands a view of JAX's own to a function that writes into it": """
+            def _clear(first, rest):
+                rest[1:] = 0
+
+            def cb(ctx, out, x):
+                _clear(0, rest=np.asarray(x))
+                np.asarray(out)[...] = np.asarray(x)
+
+            y = theirs.buffer_callback(cb, S)(x)
         """,
     },
     "BCL006": {
@@ -1582,6 +1675,74 @@ _NEAR_MISSES: dict[str, dict[str, str]] = {
 
             y = bufcb.buffer_callback(cb, {"a": S, "b": S})(x)
         """,
+        "keeps no function that reads a view": """
+            LATER = []
+
+            def cb(ctx, out, x):
+                x = np.asarray(x)
+
+                def total():
+                    return x.sum()
+
+                LATER.append(total())
+                out[...] = x
+        """,
+        "keeps a function whose variable is a copy by then": """
+            LATER = []
+
+            def cb(ctx, out, x):
+                LATER.append(lambda: x.sum())
+                x = np.array(x)
+                out[...] = x
+        """,
+        "keeps a function with a variable of its own": """
+            LATER = []
+
+            def cb(ctx, out, x):
+                LATER.append(lambda x: x.sum())
+                out[...] = np.asarray(x)
+        """,
+        "hands a view to a function that keeps a copy": """
+            SEEN = []
+
+            def _remember(array):
+                array = np.array(array)
+                SEEN.append(array)
+
+            def cb(ctx, out, x):
+                _remember(np.asarray(x))
+                out[...] = np.asarray(x)
+        """,
+        "hands a view to a function that keeps it if it is asked to": """
+            SEEN = []
+
+            def _remember(array, keep=False):
+                if not keep:
+                    return
+                SEEN.append(array)
+
+            def cb(ctx, out, x):
+                _remember(np.asarray(x))
+                out[...] = np.asarray(x)
+        """,
+        "hands a view to a method that derived classes replace": """
+            class Host:
+                def __init__(self):
+                    self.seen = []
+
+                def _remember(self, array):
+                    self.seen.append(array)
+
+                def cb(self, ctx, out, x):
+                    self._remember(np.asarray(x))
+                    out[...] = np.asarray(x)
+
+            class Forgetful(Host):
+                def _remember(self, array):
+                    pass
+
+            y = bufcb.buffer_callback(Forgetful().cb, S)(x)
+        """,
     },
     "BCL005": {
         "adds to a copy": """
@@ -1691,6 +1852,58 @@ _NEAR_MISSES: dict[str, dict[str, str]] = {
                 x = np.array(x)
                 generator.shuffle(x)
                 out[...] = x
+        """,
+        "asks for a copy to be writable": """
+            def cb(ctx, out, x):
+                x = np.array(x)
+                x.setflags(write=True)
+                x += 1
+                out[...] = x
+        """,
+        "asks for its input to be read-only": """
+            def cb(ctx, out, x):
+                x = np.asarray(x)
+                x.setflags(write=False)
+                out[...] = x
+        """,
+        "is ready for an input that cannot be made writable": """
+            def cb(ctx, out, x):
+                x = np.asarray(x)
+                try:
+                    x.flags.writeable = True
+                except ValueError:
+                    x = x.copy()
+                out[...] = x
+        """,
+        "asks for its output to be writable": """
+            def cb(ctx, out, x):
+                out.setflags(write=True)
+                out[...] = np.asarray(x)
+        """,
+        "hands a view to a function that writes into a copy": """
+            def _double(array):
+                array = array.copy()
+                array *= 2
+                return array
+
+            def cb(ctx, out, x):
+                out[...] = _double(np.asarray(x))
+        """,
+        "hands the output to a function that writes into it": """
+            def _fill(array, value):
+                array[...] = value
+
+            def cb(ctx, out, x):
+                _fill(out, np.asarray(x))
+        """,
+        "hands a view to a function that writes if it is asked to": """
+            def _double(array, in_place=False):
+                if in_place:
+                    array *= 2
+                return array * 2
+
+            def cb(ctx, out, x):
+                out[...] = _double(np.asarray(x))
         """,
     },
     "BCL006": {

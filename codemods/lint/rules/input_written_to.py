@@ -11,6 +11,7 @@ from codemods.lint.callbacks import Callback
 from codemods.lint.calls import BufferCall
 from codemods.lint.copies import copied
 from codemods.lint.evidence import is_number, surely_arrays
+from codemods.lint.helpers import handed_on, is_attempted
 from codemods.lint.registry import Finding, Rewording, Subject, rule
 from codemods.lint.views import Memory, Views, is_part
 from codemods.reaching import reaching
@@ -34,16 +35,46 @@ def _of(callback: Callback) -> Iterator[Finding]:
     inputs = {parameter.arg for parameter in callback.inputs}
     views, body = Views(callback), callback.function.body
     arrays = surely_arrays(callback, views)
-    for statement in [body] if isinstance(body, ast.expr) else body:
-        for node in ast.walk(statement):
-            for written, is_surely_array in _written(node, callback):
-                memory = views.of(written)
-                if memory is None or memory.name not in inputs:
-                    continue
-                if memory.is_buffer and _makes_new(node, callback):
-                    continue
-                if is_surely_array or not memory.is_buffer or memory.name in arrays:
-                    yield _finding(node, memory, callback, _copied(written, views, callback, arrays))
+
+    def writes(node: ast.AST, views: Views) -> Iterator[tuple[ast.expr, Memory]]:
+        for written, is_surely_array in _written(node, callback):
+            memory = views.of(written)
+            if memory is None or memory.name not in inputs:
+                continue
+            if memory.is_buffer and _makes_new(node, callback):
+                continue
+            if is_surely_array or not memory.is_buffer or memory.name in arrays:
+                yield written, memory
+
+    for node in (n for each in ([body] if isinstance(body, ast.expr) else body) for n in ast.walk(each)):
+        for written, memory in writes(node, views):
+            yield _finding(node, memory, callback, _copied(written, views, callback, arrays))
+        for asked in _made_writable(node, callback):
+            if (held := views.of(asked)) is not None and held.name in inputs:
+                rewording = _copied(asked, views, callback, arrays)
+                yield _finding(node, held, callback, rewording, "asks to write into")
+        for helper, there in handed_on(node, views, callback):
+            for each in helper.nodes:
+                yield from (_finding(node, m, callback, None) for _, m in writes(each, there))
+
+
+def _made_writable(node: ast.AST, callback: Callback) -> Iterator[ast.expr]:
+    """The array that `x.setflags(write=True)` or `x.flags.writeable = True` asks to be writable."""
+    if callback.libraries != {"bufcb"} or is_attempted(node, callback):
+        return
+    match node:
+        case ast.Call(func=ast.Attribute(value=value, attr="setflags"), args=[ast.Constant(value=True), *_]):
+            yield value
+        case ast.Call(func=ast.Attribute(value=value, attr="setflags"), args=[], keywords=keywords):
+            if any(
+                k.arg == "write" and isinstance(k.value, ast.Constant) and k.value.value for k in keywords
+            ):
+                yield value
+        case ast.Assign(
+            targets=[ast.Attribute(value=ast.Attribute(value=value, attr="flags"), attr="writeable")],
+            value=ast.Constant(value=True),
+        ):
+            yield value
 
 
 def _makes_new(node: ast.AST, callback: Callback) -> bool:
@@ -51,13 +82,19 @@ def _makes_new(node: ast.AST, callback: Callback) -> bool:
     return "jax" in callback.libraries and isinstance(node, ast.AugAssign) and not is_number(node.value)
 
 
-def _finding(node: ast.AST, memory: Memory, callback: Callback, rewording: Rewording | None) -> Finding:
+def _finding(
+    node: ast.AST,
+    memory: Memory,
+    callback: Callback,
+    rewording: Rewording | None,
+    how: str = "writes into",
+) -> Finding:
     changes = callback.libraries == {"jax"} and not memory.is_buffer
     what = "changes the caller's immutable array" if changes else "raises"
     name = memory.name
     return Finding(
         node,
-        f"`{callback.name}` writes into its input `{name}`, which {what}.",
+        f"`{callback.name}` {how} its input `{name}`, which {what}.",
         f"Write into a copy: `np.asarray({name}).copy()`.",
         callback,
         rewording=rewording,

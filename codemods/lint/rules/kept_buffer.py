@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 from collections.abc import Iterator
 from typing import Final
 
 from codemods.lint.callbacks import Callback
 from codemods.lint.copies import copied
+from codemods.lint.helpers import handed_on
 from codemods.lint.registry import Finding, Rewording, Subject, rule
-from codemods.lint.views import Views
-from codemods.names import Module
+from codemods.lint.views import Memory, Views
+from codemods.names import BindingKind, Module
 
 _ADDING: Final = frozenset({"append", "appendleft", "add", "insert", "extend", "setdefault"})
 _REMOVING: Final = frozenset({"pop", "popleft", "popitem", "remove", "clear", "discard"})
 _CONTAINERS: Final = frozenset({"collections.deque", "collections.defaultdict", "collections.OrderedDict"})
 _BUILTIN_CONTAINERS: Final = frozenset({"list", "dict", "set"})
+_PARTIAL: Final = frozenset({"functools.partial"})
 
 
 @rule("BCL004")
@@ -32,17 +35,65 @@ def _hands_out_copies(callback: Callback) -> bool:
 
 def _of(callback: Callback) -> Iterator[Finding]:
     views, body = Views(callback), callback.function.body
+    here = _Place(callback, callback.function, _objects(callback))
     nodes = [n for each in ([body] if isinstance(body, ast.expr) else body) for n in ast.walk(each)]
     for node in nodes:
-        for keeper, value in _kept(node, callback):
+        for keeper, value in _kept(node, here):
             if _is_emptied(keeper, node, nodes):
                 continue
-            for part in _parts(value):
-                if (memory := views.of(part)) is not None:
-                    rewording = copied(part, memory, callback, callback.arrays)
+            for part in _parts(value, callback.module):
+                if (memory := views.of(part) or _captured(part, views, callback)) is not None:
+                    is_itself = views.of(part) is not None
+                    rewording = copied(part, memory, callback, callback.arrays) if is_itself else None
                     yield _finding(node, memory.name, ast.unparse(keeper), callback, rewording)
                 elif (name := _inputs_together(part, callback)) is not None:
                     yield _finding(node, name, ast.unparse(keeper), callback)
+        yield from _of_helper(node, views, nodes, callback)
+
+
+def _of_helper(call: ast.AST, views: Views, nodes: list[ast.AST], callback: Callback) -> Iterator[Finding]:
+    """What a function of the module surely keeps of the buffers that it is handed."""
+    for helper, inner in handed_on(call, views, callback):
+        there = _Place(callback, helper.function, frozenset({helper.implicit or ""}))
+        own = list(ast.walk(helper.function))
+        handed = [(value, memory) for value in helper.given.values() if (memory := views.of(value))]
+        for node, (keeper, value) in ((n, each) for n in helper.nodes for each in _kept(n, there)):
+            if _is_emptied(keeper, node, own) or _is_emptied(keeper, call, nodes):
+                continue
+            for kept in filter(None, map(inner.of, _parts(value, callback.module))):
+                same = [(value, memory) for value, memory in handed if memory.name == kept.name]
+                rewording = copied(*same[0], callback, callback.arrays) if len(same) == 1 else None
+                yield _finding(call, kept.name, ast.unparse(keeper), callback, rewording)
+
+
+def _captured(part: ast.expr, views: Views, callback: Callback) -> Memory | None:
+    """The buffer that a nested function or a lambda holds, since it reads it whenever it is called."""
+    module, scope = callback.module, callback.module.opened[callback.function]
+    function: ast.AST | None = part
+    if isinstance(part, ast.Name):
+        binding = module.sole_binding(part)
+        function = binding.value or binding.node if binding is not None and binding.scope is scope else None
+    if not isinstance(function, ast.Lambda | ast.FunctionDef) or getattr(function, "decorator_list", None):
+        return None
+    defaults = part.args.defaults if isinstance(part, ast.Lambda) else []
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and module.home(node.id, module.scopes[node]) is scope:
+            memory = views.named(node.id, module.parents[part])
+            is_fixed = node in defaults or not _is_bound_behind(node.id, part, callback)
+            if memory is not None and is_fixed:
+                return memory
+    return None
+
+
+def _is_bound_behind(name: str, part: ast.expr, callback: Callback) -> bool:
+    """Whether a name of the callback may be bound to something else, or deleted, once `part` is kept."""
+    module = callback.module
+    loops = {n for n in module.ancestors(part) if isinstance(n, ast.For | ast.AsyncFor | ast.While)}
+    return any(
+        getattr(binding.node, "lineno", 0) >= part.lineno or loops & {*module.ancestors(binding.node)}
+        for binding in module.opened[callback.function].bindings[name]
+        if binding.kind is not BindingKind.PARAMETER
+    )
 
 
 def _inputs_together(part: ast.expr, callback: Callback) -> str | None:
@@ -68,46 +119,65 @@ def _finding(
     )
 
 
-def _kept(node: ast.AST, callback: Callback) -> Iterator[tuple[ast.expr, ast.expr]]:
+@dataclasses.dataclass(frozen=True, eq=False, slots=True)
+class _Place:
+    """A function that buffers are seen in, and its parameters that are objects from outside."""
+
+    callback: Callback
+    function: ast.FunctionDef | ast.Lambda
+    objects: frozenset[str]
+
+
+def _objects(callback: Callback) -> frozenset[str]:
+    """The parameters in front of the buffers: `self`, or what a partial binds."""
+    arguments = callback.function.args
+    before = [*arguments.posonlyargs, *arguments.args][: callback.position or 0]
+    return frozenset(each.arg for each in before)
+
+
+def _kept(node: ast.AST, here: _Place) -> Iterator[tuple[ast.expr, ast.expr]]:
     """What is surely stored in something that outlives the call: the keeper, and the value."""
     match node:
         case ast.Assign(targets=targets, value=value):
             for target in targets:
                 keeper = target.value if isinstance(target, ast.Subscript) else target
                 is_item = isinstance(target, ast.Subscript)
-                if _outlives(keeper, callback) and (not is_item or _is_container(keeper, callback)):
+                if _outlives(keeper, here) and (not is_item or _is_container(keeper, here.callback)):
                     yield keeper, value
         case ast.AugAssign(target=ast.Name() | ast.Attribute() as keeper, op=ast.Add(), value=value):
             is_literal = isinstance(value, ast.List | ast.Tuple)
-            if is_literal and _outlives(keeper, callback) and _is_container(keeper, callback):
+            if is_literal and _outlives(keeper, here) and _is_container(keeper, here.callback):
                 yield keeper, value
         case ast.Call(func=ast.Name(id="setattr") as function, args=[keeper, ast.Constant(), value]):
-            if not callback.module.bindings(function) and _outlives(keeper, callback):
+            if not here.callback.module.bindings(function) and _outlives(keeper, here):
                 yield keeper, value
         case ast.Call(func=ast.Attribute(value=keeper, attr=method)) if method in _ADDING:
-            if _outlives(keeper, callback) and _is_container(keeper, callback):
+            if _outlives(keeper, here) and _is_container(keeper, here.callback):
                 # What extends gives its elements, which are no views if it has one dimension.
                 literal = (ast.Tuple, ast.List, ast.Set)
                 given = [a for a in node.args if method != "extend" or isinstance(a, literal)]
                 yield from ((keeper, argument) for argument in given)
 
 
-def _parts(value: ast.expr) -> Iterator[ast.expr]:
-    """A value, and what a literal container holds."""
+def _parts(value: ast.expr, module: Module) -> Iterator[ast.expr]:
+    """A value, and what a literal container or a partial holds."""
     match value:
         case ast.Tuple(elts=elements) | ast.List(elts=elements) | ast.Set(elts=elements):
             for element in elements:
-                yield from _parts(element)
+                yield from _parts(element, module)
         case ast.Dict(values=values):
             for element in values:
-                yield from _parts(element)
+                yield from _parts(element, module)
+        case ast.Call(func=function, args=[_, *arguments]) if module.origins(function) == _PARTIAL:
+            for argument in (*arguments, *(keyword.value for keyword in value.keywords)):
+                yield from _parts(argument, module)
         case _:
             yield value
 
 
-def _outlives(keeper: ast.expr, callback: Callback) -> bool:
+def _outlives(keeper: ast.expr, here: _Place) -> bool:
     """Whether a place is there before the call and after it: a name from outside, or an attribute of one."""
-    module, scope = callback.module, callback.module.opened[callback.function]
+    module, scope = here.callback.module, here.callback.module.opened[here.function]
     match keeper:
         case ast.Name(id=name):
             home = module.home(name, scope)
@@ -117,9 +187,7 @@ def _outlives(keeper: ast.expr, callback: Callback) -> bool:
                 return False
             home = module.home(name, scope)
             if home is scope:
-                arguments = callback.function.args
-                before = [*arguments.posonlyargs, *arguments.args][: callback.position or 0]
-                return name in {each.arg for each in before} and len(scope.bindings[name]) == 1
+                return name in here.objects and len(scope.bindings[name]) == 1
             return home is not None
     return False
 
