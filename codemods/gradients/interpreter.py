@@ -72,9 +72,12 @@ class Interpreter(Expressions):
     ) -> Value:
         """A call of `pure_callback`: callback, spec, and what the callback is called with.
 
-        What `buffer_callback(callback, spec)` gives is called with the arguments alone.
+        What `buffer_callback(callback, spec)` gives is called with the arguments alone, and what a partial of
+        `buffer_callback` gives with the callback that it decorates.
         """
         has_both = isinstance(reference.node, ast.Call)
+        if has_both and _is_one_function(arguments):
+            return self.heap.value(reference)
         seen = self.reached.setdefault(reference.node, Reached())
         seen.active |= self.extent.active
         given: dict[Key, Value] = dict(enumerate(arguments.positional))
@@ -392,6 +395,11 @@ class Interpreter(Expressions):
         return self.run_block(statement.finalbody, frame) and bool(ends)
 
     _run_TryStar = _run_Try
+
+
+def _is_one_function(arguments: Arguments) -> bool:
+    given = list(arguments)
+    return len(given) == 1 and any(isinstance(each, Function) for each in given[0].references)
 
 
 def _joined(environments: Sequence[dict[str, Value]]) -> dict[str, Value]:

@@ -13,7 +13,7 @@ from codemods.arguments import argument
 from codemods.bodies import Argument, BodyReport, analyse
 from codemods.classes import class_of_call, class_of_instance, method_of
 from codemods.definitions import Definition, Definitions, Found
-from codemods.lint.calls import BufferCall
+from codemods.lint.calls import BufferCall, Libraries, Library
 from codemods.lint.elsewhere import Elsewhere
 from codemods.names import Module, ScopeKind, parameters
 from codemods.overrides import Overrides
@@ -152,8 +152,8 @@ class Callback:
         return found.pop() if len(found) == 1 else Spec("unknown")
 
     @property
-    def libraries(self) -> frozenset[str]:
-        return frozenset(call.library for call, _ in self.calls)
+    def libraries(self) -> Libraries:
+        return frozenset[Library]().union(*(call.libraries for call, _ in self.calls))
 
 
 def find(

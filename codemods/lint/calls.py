@@ -12,6 +12,7 @@ from codemods.reaching import reaching
 from codemods.sites import PARTIAL
 
 Library = Literal["bufcb", "jax"]
+Libraries = frozenset[Library]
 
 ORIGINS: Final[Mapping[str, Library]] = {
     "bufcb.buffer_callback": "bufcb",
@@ -30,6 +31,7 @@ class BufferCall:
 
     Attributes:
       call: the call itself.
+      libraries: those that it may be of: several where an import falls back on another one.
       options: the keywords behind callback and spec, by name.
       is_complete: whether `options` are all of them, with no `**` among them.
       applied: the calls of the function that it gives, where every use of that is in sight; else empty.
@@ -38,7 +40,7 @@ class BufferCall:
     """
 
     call: ast.Call
-    library: Library
+    libraries: Libraries
     callback: ast.expr
     spec: ast.expr
     options: Mapping[str, ast.expr]
@@ -52,12 +54,12 @@ class BufferCall:
 class _Maker:
     """What `buffer_callback` is called through: itself, or partials with what they bind."""
 
-    library: Library
+    libraries: Libraries
     arguments: tuple[ast.expr, ...] = ()
     keywords: tuple[ast.keyword, ...] = ()
 
     def given(self, arguments: Sequence[ast.expr], keywords: Sequence[ast.keyword]) -> _Maker:
-        return _Maker(self.library, (*self.arguments, *arguments), (*self.keywords, *keywords))
+        return _Maker(self.libraries, (*self.arguments, *arguments), (*self.keywords, *keywords))
 
 
 def find(module: Module) -> list[BufferCall]:
@@ -75,10 +77,9 @@ def find(module: Module) -> list[BufferCall]:
 
 def _maker(function: ast.expr, module: Module, links: int = _MOST_LINKS) -> _Maker | None:
     """What an expression that is called makes buffer callbacks with; None where it is anything else."""
-    libraries = {ORIGINS.get(origin) for origin in module.origins(function)}
-    if libraries:
-        library = libraries.pop()
-        return None if library is None or libraries else _Maker(library)
+    if origins := module.origins(function):
+        known = frozenset(ORIGINS[origin] for origin in origins if origin in ORIGINS)
+        return _Maker(known) if origins <= ORIGINS.keys() else None
     if not links:
         return None
     if isinstance(function, ast.Name):
@@ -123,7 +124,7 @@ def _sorted_out(call: ast.Call, given: _Maker, applied: tuple[ast.Call, ...]) ->
         return []
     complete = all(keyword.arg is not None for keyword in given.keywords)
     return [
-        BufferCall(call, given.library, slots[0], slots[1], named, complete, applied, tuple(positional[2:]))
+        BufferCall(call, given.libraries, slots[0], slots[1], named, complete, applied, tuple(positional[2:]))
     ]
 
 

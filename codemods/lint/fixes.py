@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, Literal
+from typing import Final
 
 from codemods import nesting
 from codemods.bodies import Obstacle
 from codemods.free_names import FreeNames
 from codemods.hoisting import anchor, why_not_hoisted
 from codemods.lint.callbacks import Callback
+from codemods.lint.calls import Library
 from codemods.lint.registry import Finding, Subject
 from codemods.lint.returned import leftover_returns
 from codemods.model import Options
@@ -37,12 +38,13 @@ def _write_returned(subject: Subject, findings: Sequence[Finding]) -> tuple[Chan
     """BCL001: writes what is returned, for the callbacks of one library at a time."""
     callbacks = {id(f.callback): f.callback for f in findings if f.callback is not None}
     free = FreeNames(subject.module)
-    for library in ("bufcb", "jax"):
-        target: Literal["bufcb", "jax"] = "jax" if library == "jax" else "bufcb"
+    targets: tuple[Library, ...] = ("bufcb", "jax")  # what JAX's own buffers take, those of `bufcb` take too
+    for target in targets:
         plans = [
             plan
             for callback in callbacks.values()
-            if callback.libraries == {library} and (plan := _plan(callback, subject, free)) is not None
+            if ("jax" in callback.libraries) is (target == "jax")
+            and (plan := _plan(callback, subject, free)) is not None
         ]
         if not plans:
             continue

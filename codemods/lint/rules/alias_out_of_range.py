@@ -43,7 +43,7 @@ def _of(call: BufferCall, aliases: ast.Dict, module: Module) -> Iterator[Finding
                 continue
             if index < 0 or (count is not None and index >= count):
                 known = f"there are {count}, flattened" if count is not None else "they count from 0"
-                if call.library == "jax" and what == "input" and count is not None:
+                if call.libraries == {"jax"} and what == "input" and count is not None:
                     known = f"JAX's own counts the {count} positional arguments"
                 yield Finding(
                     node,
@@ -51,7 +51,7 @@ def _of(call: BufferCall, aliases: ast.Dict, module: Module) -> Iterator[Finding
                     "Aliases are `{input: output}`, each the place of a leaf.",
                 )
         output = _integer(value)
-        if output is not None and output in used and call.library == "bufcb":
+        if output is not None and output in used and call.libraries == {"bufcb"}:
             yield Finding(value, f"Output {output} is aliased to two inputs.", "Alias each output once.")
         used.add(output if output is not None else -1)
 
@@ -79,8 +79,9 @@ def _inputs(call: BufferCall, module: Module) -> int | None:
     for applied in call.applied:
         if any(isinstance(a, ast.Starred) for a in applied.args):
             return None
-        if call.library == "jax":
+        if "jax" in call.libraries:
             counts.add(len(applied.args))
+        if call.libraries == {"jax"}:
             continue
         given = [*applied.args, *(keyword.value for keyword in applied.keywords)]
         leaves = [_leaves_of(value, module) for value in given]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from codemods import gradients
@@ -19,9 +20,12 @@ def check(subject: Subject) -> Iterator[Finding]:
         [call.call for call in subject.calls],
         subject.options.gradient_transform,
     )
+    times = Counter(call.call for call in subject.calls)
     for call in subject.calls:
         verdict = verdicts.get(call.call)
         if verdict is None or verdict.gradient is not Gradient.UNPROTECTED:
+            continue
+        if times[call.call] > 1:  # a partial that decorates several functions, any of which it may be
             continue
         diagnostic = verdict.diagnostic
         assert diagnostic is not None
