@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from codemods.lint.callbacks import Callback
+from codemods.lint.helpers import helper_of
 from codemods.names import Module
 from codemods.returns import is_generator
 
@@ -20,6 +21,8 @@ _COPYING: Final = frozenset(
 )
 _COPYING_METHODS: Final = frozenset({"copy", "astype", "tolist", "sum", "mean"})
 _VIEWING: Final = frozenset({"numpy.asarray", "numpy.asanyarray"})
+# Functions that hand an output on to one another.
+_MOST_LINKS: Final = 3
 _READS_NAMES: Final = frozenset({"exec", "eval", "locals", "vars"})
 
 
@@ -32,6 +35,7 @@ class Output:
       key: its place in the container; None for the whole.
       alias: the name that an unpacking gives it.
       place: its place among the flattened ones; None where it cannot be told.
+      star: the `*args` of which it is the element `key`, where it has no parameter of its own.
     """
 
     callback: Callback
@@ -39,6 +43,7 @@ class Output:
     key: object = None
     alias: str | None = None
     place: int | None = None
+    star: str | None = None
 
     def is_written_in(self, node: ast.AST) -> bool:
         """Whether anything inside a node may write it: any mention but for a question."""
@@ -47,8 +52,10 @@ class Output:
     def _is_mention(self, name: ast.Name) -> bool:
         parents, out = self.callback.module.parents, self.callback.out
         parent = parents[name]
+        if self.star is not None:
+            return name.id == self.star and not _is_other_element(name, self.key, parent)
         is_array = name.id == self.alias or self.callback.spec.kind == "leaf"
-        if is_only_read(name, self.callback.module, is_array=is_array):
+        if _is_only_read(name, self.callback, is_array=is_array):
             return False
         if name.id == self.alias:
             return isinstance(name.ctx, ast.Load)
@@ -70,8 +77,12 @@ class Output:
 
 
 def outputs(callback: Callback) -> Iterator[Output]:
-    """The outputs of a callback that has a parameter for them."""
+    """The outputs of a callback that has a parameter for them, or a `*args` that they are among."""
+    star = callback.function.args.vararg
     if callback.out is None:
+        if star is not None and callback.position is not None and callback.spec.kind != "empty":
+            index = 0 if callback.context is not None else 1
+            yield Output(callback, f"{star.arg}[{index}]", index, star=star.arg)
         return
     out, spec = callback.out.arg, callback.spec
     if spec.kind not in ("tuple", "list", "dict") or not spec.children:
@@ -105,6 +116,37 @@ def is_only_read(name: ast.Name, module: Module, *, is_array: bool) -> bool:
     return False
 
 
+def _is_other_element(name: ast.Name, key: object, parent: ast.AST) -> bool:
+    match parent:
+        case ast.Subscript(value=value, slice=ast.Constant(value=int(index))) if value is name:
+            return index >= 0 and index != key
+    return False
+
+
+def _is_only_read(name: ast.Name, callback: Callback, *, is_array: bool, links: int = _MOST_LINKS) -> bool:
+    """Whether that is so as well where a function of the module is handed the array."""
+    module = callback.module
+    if is_only_read(name, module, is_array=is_array):
+        return True
+    node: ast.AST = name
+    while isinstance(around := module.parents[node], ast.Call) and module.origins(around.func) & _VIEWING:
+        node = around
+    call = module.parents[around] if isinstance(around, ast.keyword) else around
+    helper = helper_of(call, callback) if links and isinstance(call, ast.Call) else None
+    if helper is None or _runs_text(helper.function):
+        return False
+    scope = module.opened[helper.function]
+    names = [parameter for parameter, value in helper.given.items() if value is node]
+    return bool(names) and all(
+        len(scope.bindings[each]) == 1
+        and all(
+            _is_only_read(use, callback, is_array=is_array, links=links - 1)
+            for use in module.references(each, scope)
+        )
+        for each in names
+    )
+
+
 def unpacked(callback: Callback, out: str) -> list[str]:
     """The names that `a, b = out` gives the outputs, where they are bound to nothing else."""
     function = callback.function
@@ -120,7 +162,7 @@ def unpacked(callback: Callback, out: str) -> list[str]:
 
 def may_stay_unwritten(callback: Callback) -> bool:
     """Whether an output may hold something without being written, or nobody may look at it."""
-    if is_generator(callback.function) or _runs_text(callback):
+    if is_generator(callback.function) or _runs_text(callback.function):
         return True
     for call, _ in callback.calls:
         if not call.is_complete:
@@ -147,7 +189,7 @@ def _may_alias(aliases: ast.expr, place: int | None) -> bool:
     return True
 
 
-def _runs_text(callback: Callback) -> bool:
-    """Whether a callback runs code that is text, which may do anything with its names."""
-    calls = (node.func for node in ast.walk(callback.function) if isinstance(node, ast.Call))
+def _runs_text(function: ast.AST) -> bool:
+    """Whether a function runs code that is text, which may do anything with its names."""
+    calls = (node.func for node in ast.walk(function) if isinstance(node, ast.Call))
     return any(isinstance(each, ast.Name) and each.id in _READS_NAMES for each in calls)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Final
 
+from codemods.lint.loops import may_run_never
 from codemods.names import Module
 
 _LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
@@ -18,10 +19,10 @@ def unwritten(function: ast.FunctionDef, writes: Does, module: Module, stages: D
     """Where a function may be left without having written: its `return`s, and itself for its end.
 
     `writes` tells whether a statement or expression, nested ones included, may be the write. One inside a
-    loop counts for the loop, which may well run. `stages` tells whether a condition asks for the stage of the
-    execution: there is nothing to write but in one of them.
+    loop counts for the loop, unless that may well run never. `stages` tells whether a condition asks for the
+    stage of the execution: there is nothing to write but in one of them.
     """
-    walk = _Walk(writes, module, stages)
+    walk = _Walk(function, writes, module, stages)
     if walk.block(function.body, reached=True):
         walk.found.append(function)
     return walk.found
@@ -30,8 +31,8 @@ def unwritten(function: ast.FunctionDef, writes: Does, module: Module, stages: D
 class _Walk:
     """Follows control; `reached` says whether a place is reached with nothing written."""
 
-    def __init__(self, writes: Does, module: Module, stages: Does) -> None:
-        self._writes, self._module, self._stages = writes, module, stages
+    def __init__(self, function: ast.FunctionDef, writes: Does, module: Module, stages: Does) -> None:
+        self._function, self._writes, self._module, self._stages = function, writes, module, stages
         self.found: list[ast.AST] = []
 
     def block(self, statements: list[ast.stmt], *, reached: bool) -> bool:
@@ -103,7 +104,9 @@ class _Walk:
 
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While) -> bool:
         if self._writes(node):
-            return False
+            return isinstance(node, ast.For) and may_run_never(
+                node, self._function, self._writes, self._module
+            )
         self.block(node.body, reached=True)  # for the `return`s inside
         endless = (
             isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value)

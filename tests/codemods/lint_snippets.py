@@ -106,6 +106,17 @@ _FLAGGED: dict[str, dict[str, str]] = {
             TABLE = {"sin": lambda ctx, out, x: np.sin(x)}
             y = bufcb.buffer_callback(TABLE["sin"], S)(x)
         """,
+        "returns a value, where the import falls back on the other library": """
+            try:
+                from bufcb import buffer_callback
+            except ImportError:
+                from jax.experimental.buffer_callback import buffer_callback
+
+            def cb(ctx, out, x):
+                return np.asarray(x) * 2
+
+            y = buffer_callback(cb, S)(x)
+        """,
     },
     "BCL002": {
         "writes under a condition alone": """
@@ -183,6 +194,56 @@ _FLAGGED: dict[str, dict[str, str]] = {
                 outs["z"][...] = np.asarray(x)
 
             y = bufcb.buffer_callback(cb, {"z": S, "a": S}, input_output_aliases={0: 1})(x)
+        """,
+        "hands the output to a function that looks at it": """
+            def _check(array):
+                assert array.shape == (3,)
+
+            def cb(ctx, out, x):
+                _check(out)
+        """,
+        "hands the output to a method that reads it": """
+            class Host:
+                def _measure(self, before, array):
+                    return self._size(np.asarray(array)) - before
+
+                def _size(self, array):
+                    return array.nbytes
+
+                def cb(self, ctx, out, x):
+                    self._measure(0, array=out)
+
+            host = Host()
+            y = bufcb.buffer_callback(host.cb, S)(x)
+        """,
+        "writes in a loop over what a mask picks": """
+            def cb(ctx, out, x):
+                x = np.asarray(x)
+                for value in x[x > 100]:
+                    out[:] = value
+        """,
+        "writes in a loop over what a condition picks": """
+            def cb(ctx, out, x):
+                big = [value for value in np.asarray(x) if value > 100]
+                for index, value in enumerate(big):
+                    out[index] = value
+                return
+        """,
+        "writes in a loop over what is not zero": """
+            def cb(ctx, out, x):
+                x = np.asarray(x)
+                for index in np.flatnonzero(x > 100):
+                    out[:] = x[index]
+        """,
+        "never looks at the arguments among which the output is": """
+            def cb(ctx, *outs, x):
+                np.asarray(x)
+
+            y = bufcb.buffer_callback(cb, S)(x=x)
+        """,
+        "never writes the second of its arguments": """
+            def cb(*args):
+                np.asarray(args[2])
         """,
     },
     "BCL003": {
@@ -465,6 +526,21 @@ _FLAGGED: dict[str, dict[str, str]] = {
 
             host = Host()
             y = bufcb.buffer_callback(host.cb, S)(x)
+        """,
+        "keeps a view, where the import falls back on the other library": """
+            try:
+                import bufcb as lib
+            except ImportError:
+                from jax.experimental import buffer_callback as lib
+
+            KEPT = []
+
+            def cb(ctx, out, x):
+                view = np.asarray(x)
+                KEPT.append(view)
+                np.asarray(out)[...] = view
+
+            y = lib.buffer_callback(cb, S)(x)
         """,
     },
     "BCL005": {
@@ -779,6 +855,29 @@ _FLAGGED: dict[str, dict[str, str]] = {
                 return jnp.sum(safe + bufcb.buffer_callback(cb, S)(x))
 
             y = jax.grad(loss)(x)
+        """,
+        "a callback that a partial of the call decorates": """
+            @jax.jit
+            @functools.partial(bufcb.buffer_callback, result_shape_dtypes=S)
+            def sin(ctx, out, x):
+                out[...] = np.sin(np.asarray(x))
+
+            y = jax.grad(lambda x: sin(x).sum())(x)
+        """,
+        "a callback that a function decorates": """
+            def logged(function):
+                @functools.wraps(function)
+                def wrapper(ctx, out, *args):
+                    logging.debug("called")
+                    return function(ctx, out, *args)
+
+                return wrapper
+
+            @logged
+            def cb(ctx, out, x):
+                out[...] = np.sin(np.asarray(x))
+
+            y = jax.grad(lambda x: bufcb.buffer_callback(cb, S)(x).sum())(x)
         """,
     },
     "BCL008": {
@@ -1359,6 +1458,29 @@ _NEAR_MISSES: dict[str, dict[str, str]] = {
             assert TABLE["size"](None, None, [1]) == 1
             y = bufcb.buffer_callback(TABLE["cb"], S)(x)
         """,
+        "writes, where the import falls back on the other library": """
+            try:
+                import bufcb as lib
+            except ImportError:
+                from jax.experimental import buffer_callback as lib
+
+            def cb(ctx, out, x):
+                np.asarray(out)[...] = np.asarray(x) * 2
+
+            y = lib.buffer_callback(cb, S)(x)
+        """,
+        "is of a third library, where that is installed": """
+            try:
+                from buffers_of_mine import buffer_callback
+            except ImportError:
+                def buffer_callback(callback, spec):
+                    return lambda x: jax.pure_callback(lambda x: callback(None, None, x), spec, x)
+
+            def cb(ctx, out, x):
+                return np.asarray(x)
+
+            y = buffer_callback(cb, S)(x)
+        """,
     },
     "BCL002": {
         "writes on both branches": """
@@ -1491,6 +1613,99 @@ _NEAR_MISSES: dict[str, dict[str, str]] = {
                     each[...] = np.asarray(x)
 
             y = bufcb.buffer_callback(cb, (S, S))(x)
+        """,
+        "hands the output to a function that writes it": """
+            def _fill(array, value):
+                array[...] = value
+
+            def cb(ctx, out, x):
+                _fill(out, np.asarray(x))
+        """,
+        "hands the output to a function that hands it to one that writes": """
+            def _copy(value, to):
+                np.copyto(to, value)
+
+            def _fill(array, value):
+                assert array.shape == value.shape
+                _copy(value, to=np.asarray(array))
+
+            def cb(ctx, out, x):
+                _fill(out, np.asarray(x))
+        """,
+        "writes what a function gives for the output": """
+            def _view(array):
+                return np.asarray(array)
+
+            def cb(ctx, out, x):
+                _view(out)[...] = np.asarray(x)
+        """,
+        "writes in a loop over its elements": """
+            def cb(ctx, out, x):
+                x = np.asarray(x)
+                for index in range(out.shape[0]):
+                    out[index] = x[index]
+        """,
+        "writes in a loop over what it is given": """
+            def cb(ctx, out, x):
+                for index, value in enumerate(np.asarray(x)):
+                    out[index] = value
+        """,
+        "writes zeros before a loop over what a mask picks": """
+            def cb(ctx, out, x):
+                x = np.asarray(x)
+                out[:] = 0
+                for value in x[x > 100]:
+                    out[:] = value
+        """,
+        "writes behind a loop that finds nothing": """
+            def cb(ctx, out, x):
+                x = np.asarray(x)
+                for value in x[x > 100]:
+                    out[:] = value
+                    break
+                else:
+                    out[...] = x
+        """,
+        "asks first whether a mask picks something": """
+            def cb(ctx, out, x):
+                x = np.asarray(x)
+                if not (x > 1).any():
+                    raise ValueError("nothing to do")
+                for value in x[x > 1]:
+                    out[:] = value
+        """,
+        "looks at what a condition has picked": """
+            def cb(ctx, out, x):
+                picked = [value for value in np.asarray(x) if value > 1]
+                assert picked
+                for value in picked:
+                    out[:] = value
+        """,
+        "is ready for a loop over nothing": """
+            def cb(ctx, out, x):
+                picked = [value for value in np.asarray(x) if value > 100]
+                for value in picked:
+                    out[:] = value
+                if not picked:
+                    out[...] = np.asarray(x)
+        """,
+        "writes the first of its arguments": """
+            def cb(ctx, *outs, x):
+                outs[0][...] = np.asarray(x)
+
+            y = bufcb.buffer_callback(cb, S)(x=x)
+        """,
+        "unpacks its arguments": """
+            def cb(*args):
+                _, out, x = args
+                out[...] = np.asarray(x)
+        """,
+        "hands on its arguments": """
+            def write(ctx, out, x):
+                out[...] = np.asarray(x)
+
+            def cb(ctx, *rest):
+                write(ctx, *rest)
         """,
     },
     "BCL003": {
@@ -2073,6 +2288,27 @@ _NEAR_MISSES: dict[str, dict[str, str]] = {
 
             sin.defvjp(lambda x: (jnp.sin(x), x), backward)
             y = jax.grad(lambda x: jnp.sum(sin(x)))(x)
+        """,
+        "a partial of the call decorates it, and the gradient stops in front of it": """
+            @functools.partial(bufcb.buffer_callback, result_shape_dtypes=S)
+            def sin(ctx, out, x):
+                out[...] = np.sin(np.asarray(x))
+
+            y = jax.grad(lambda x: jnp.sum(x * sin(jax.lax.stop_gradient(x))))(x)
+        """,
+        "a partial of the call decorates another one too, which is differentiated by its own rule": """
+            buffered = functools.partial(bufcb.buffer_callback, result_shape_dtypes=S)
+
+            @buffered
+            def sin(ctx, out, x):
+                out[...] = np.sin(np.asarray(x))
+
+            @jax.custom_jvp
+            def call(x):
+                return sin(x)
+
+            call.defjvp(lambda primals, tangents: (call(*primals), jnp.cos(primals[0]) * tangents[0]))
+            y = jax.grad(lambda x: call(x).sum())(x)
         """,
     },
     "BCL008": {
