@@ -1958,6 +1958,28 @@ _NEAR_MISSES: dict[str, dict[str, str]] = {
 
             y = bufcb.buffer_callback(Forgetful().cb, S)(x)
         """,
+        "keeps a function whose default is taken from the view": """
+            LATER = []
+
+            def cb(ctx, out, x):
+                x = np.asarray(x)
+
+                def size(count=x.size):
+                    return count
+
+                LATER.append((size, lambda shape=x.shape: shape))
+                out[...] = x
+        """,
+        "hands a view to a function of its own that adds it to a list of its own": """
+            def cb(ctx, out, x):
+                parts = []
+
+                def add(array):
+                    parts.append(array)
+
+                add(np.asarray(x))
+                out[...] = np.concatenate(parts)
+        """,
     },
     "BCL005": {
         "adds to a copy": """

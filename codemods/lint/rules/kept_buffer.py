@@ -12,7 +12,7 @@ from codemods.lint.copies import copied
 from codemods.lint.helpers import handed_on
 from codemods.lint.registry import Finding, Rewording, Subject, rule
 from codemods.lint.views import Memory, Views
-from codemods.names import BindingKind, Module
+from codemods.names import BindingKind, Module, Scope
 
 _ADDING: Final = frozenset({"append", "appendleft", "add", "insert", "extend", "setdefault"})
 _REMOVING: Final = frozenset({"pop", "popleft", "popitem", "remove", "clear", "discard"})
@@ -77,11 +77,13 @@ def _captured(part: ast.expr, views: Views, callback: Callback) -> Memory | None
         return None
     defaults = part.args.defaults if isinstance(part, ast.Lambda) else []
     for node in ast.walk(function):
-        if isinstance(node, ast.Name) and module.home(node.id, module.scopes[node]) is scope:
-            memory = views.named(node.id, module.parents[part])
-            is_fixed = node in defaults or not _is_bound_behind(node.id, part, callback)
-            if memory is not None and is_fixed:
-                return memory
+        if not isinstance(node, ast.Name) or module.home(node.id, module.scopes[node]) is not scope:
+            continue
+        is_read_later = module.scopes[node] is not scope  # else it is part of a default
+        is_fixed = node in defaults or (is_read_later and not _is_bound_behind(node.id, part, callback))
+        memory = views.named(node.id, module.parents[part]) if is_fixed else None
+        if memory is not None:
+            return memory
     return None
 
 
@@ -181,15 +183,23 @@ def _outlives(keeper: ast.expr, here: _Place) -> bool:
     match keeper:
         case ast.Name(id=name):
             home = module.home(name, scope)
-            return home is not None and home is not scope and module.scopes[keeper] is scope
+            return _is_outside(home, here) and module.scopes[keeper] is scope
         case ast.Attribute(value=ast.Name(id=name)):
             if module.scopes[keeper] is not scope:
                 return False
             home = module.home(name, scope)
             if home is scope:
                 return name in here.objects and len(scope.bindings[name]) == 1
-            return home is not None
+            return _is_outside(home, here)
     return False
+
+
+def _is_outside(home: Scope | None, here: _Place) -> bool:
+    """Whether a scope is neither that of the callback, nor of a function in it."""
+    if home is None:
+        return False
+    function, around = here.callback.function, (home.node, *here.callback.module.ancestors(home.node))
+    return function not in around and here.function not in around
 
 
 def _is_container(keeper: ast.expr, callback: Callback) -> bool:
