@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import keyword
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
@@ -19,6 +20,12 @@ class FreeNames:
     def __init__(self, module: Module, planned: Collection[str] = ()) -> None:
         self._taken = {*module.all_names, *planned, *dir(builtins), *keyword.kwlist}
         self._module = module
+
+    def copy(self) -> FreeNames:
+        """The same names, to choose from without an effect here."""
+        copied = copy.copy(self)
+        copied._taken = set(self._taken)
+        return copied
 
     def inside(self, function: FunctionNode) -> frozenset[str]:
         """Every name that occurs in a function, nested ones included."""

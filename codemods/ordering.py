@@ -17,8 +17,7 @@ _CONSTRUCTORS: Final = ("jax.ShapeDtypeStruct", "jax.sharding.", "functools.part
 
 def why_not_reordered(site: CallSite, module: Module) -> str | None:
     """Which part would be evaluated earlier than it stands, although that may be seen; None when none is."""
-    after = [site.callback, site.spec, *(option.value for option in site.options)]
-    after += [*site.args, *(keyword.value for keyword in site.keywords)]
+    after = [*site.parts, *site.given]
     before = sorted(range(len(after)), key=lambda place: (after[place].lineno, after[place].col_offset))
     # Nearly all parts keep their order, of which there may be many.
     least = list(itertools.accumulate(reversed(before), min))[::-1]
@@ -35,7 +34,7 @@ def why_not_reordered(site: CallSite, module: Module) -> str | None:
 
 def why_not_behind_arguments(site: CallSite, parts: Sequence[ast.expr], module: Module) -> str | None:
     """Which of some parts, that but compute a value, cannot do so behind all arguments; None when all can."""
-    for argument in (*site.args, *(keyword.value for keyword in site.keywords)):
+    for argument in site.given:
         for part in parts:
             early = (part.lineno, part.col_offset) < (argument.lineno, argument.col_offset)
             if early and not _may_wait(part, argument, module):

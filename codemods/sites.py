@@ -45,6 +45,16 @@ class CallSite:
         return self.call
 
     @property
+    def parts(self) -> tuple[ast.expr, ...]:
+        """What the call is made of beside what the callback gets: callback, spec, and values of options."""
+        return (self.callback, self.spec, *(option.value for option in self.options))
+
+    @property
+    def given(self) -> tuple[ast.expr, ...]:
+        """What the callback gets, by position and then by keyword."""
+        return (*self.args, *(keyword.value for keyword in self.keywords))
+
+    @property
     def takes_arguments(self) -> bool:
         """Whether the callback may be called with anything."""
         return self.is_partial or bool(self.args or self.keywords)

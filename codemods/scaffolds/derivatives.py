@@ -64,12 +64,6 @@ class Slopes:
 
     texts: tuple[str | None, ...]
 
-    @property
-    def calls(self) -> frozenset[str]:
-        """The host functions that the texts call with something for each of the arguments."""
-        found = HOST.findall("".join(filter(None, self.texts)))
-        return frozenset(name for name, given in found if given.count(",") + 1 == len(self.texts))
-
 
 Known = Twin | Formula | Slopes
 
@@ -246,25 +240,20 @@ KEYWORDS: Final = frozenset(
 """Keywords that twins take with the same meaning."""
 
 
-def is_known_again(origin: str) -> bool:
-    """Whether what the derivatives of a host function call has derivatives as well, of whatever order."""
-    for each in (origin, *of_higher_order(origin)):
-        known = DERIVATIVES[each]
-        if isinstance(known, Slopes):
-            calls = [name for name, _ in HOST.findall("".join(filter(None, known.texts)))]
-            if not known.calls >= set(calls) or not DERIVATIVES.keys() >= set(calls):
-                return False
-    return True
+def of_higher_order(origin: str) -> list[str] | None:
+    """The host functions that the derivatives of one call, whatever their order.
 
-
-def of_higher_order(origin: str) -> list[str]:
-    """The host functions that the derivatives of one call, whatever their order."""
+    None if one of these has no known derivative, or is called with something else than the arguments.
+    """
     found: list[str] = []
     waiting = [origin]
     while waiting:
         known = DERIVATIVES[waiting.pop()]
-        calls = known.calls & DERIVATIVES.keys() if isinstance(known, Slopes) else frozenset()
-        new = sorted(calls - set(found))
-        found += new
-        waiting += new
+        texts = known.texts if isinstance(known, Slopes) else ()
+        for name, given in HOST.findall("".join(filter(None, texts))):
+            if name not in DERIVATIVES or given.count(",") + 1 != len(texts):
+                return None
+            if name not in found:
+                found.append(name)
+                waiting.append(name)
     return found

@@ -14,7 +14,6 @@ _BY_HAND: Final = "Move the call into a `jax.custom_vjp` or `jax.custom_jvp` fun
 def of_scaffold(plan: ScaffoldPlan, verdict: Verdict, asked: Vjp) -> Diagnostic:
     """The note on a call that has become one of a function with a derivative; `asked` is `--vjp`."""
     reason = f"{_differentiated(verdict)}: it is a call of `{plan.name}` now,"
-    rule = plan.rules[-1]
     match plan.rule:
         case "raise":
             way_out = "Fill it in, or let `--vjp finite-difference` write one that runs."
@@ -23,9 +22,13 @@ def of_scaffold(plan: ScaffoldPlan, verdict: Verdict, asked: Vjp) -> Diagnostic:
                     "Fill it in. Finite differences call back later, when a variable of an outer function "
                     "that the callback reads may have another value; a parameter's default would keep it."
                 )
-            return Diagnostic("BC303", f"{reason} whose rule `{rule}` raises until it is filled in.", way_out)
+            return Diagnostic(
+                "BC303", f"{reason} whose rule `{plan.rules[-1]}` raises until it is filled in.", way_out
+            )
         case "zeros":
-            return Diagnostic("BC303", f"{reason} whose rule `{rule}` gives zeros.", "Fill in the true one.")
+            return Diagnostic(
+                "BC303", f"{reason} whose rule `{plan.rules[-1]}` gives zeros.", "Fill in the true one."
+            )
         case "finite-difference":
             return Diagnostic("BC304", f"{reason} which is differentiated by finite differences.")
         case "reused":

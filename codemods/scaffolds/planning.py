@@ -7,6 +7,7 @@ import dataclasses
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
+from codemods.free_names import FreeNames
 from codemods.gradients import Mode, Verdict
 from codemods.gradients.levels import BEYOND_RULES
 from codemods.groups import Context
@@ -17,14 +18,16 @@ from codemods.ordering import why_not_behind_arguments
 from codemods.plans import (
     FunctionPlan,
     HostCall,
+    HostExpression,
     HostScaffold,
     ModulePlan,
     Parameter,
+    Rule,
     ScaffoldPlan,
     SitePlan,
 )
 from codemods.resolve import Resolved
-from codemods.scaffolds.derivatives import is_known_again, of_higher_order
+from codemods.scaffolds.derivatives import of_higher_order
 from codemods.scaffolds.parameters import NoScaffold, Signature, extra, signature
 from codemods.scaffolds.places import Place, at_top, nested
 from codemods.scaffolds.reads import Read, binds, is_in_loop, is_settled, reads, why_not_lasting
@@ -59,10 +62,16 @@ class _Draft:
     differentiated: set[int]
 
     @property
-    def site(self) -> CallSite:
-        site = self.plans[0].site
-        assert isinstance(site, CallSite)
-        return site
+    def sites(self) -> list[CallSite]:
+        return [plan.site for plan in self.plans if isinstance(plan.site, CallSite)]
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        own = (
+            dataclasses.replace(parameter, is_differentiated=index in self.differentiated)
+            for index, parameter in enumerate(self.signature.own)
+        )
+        return (*self.more, *own)
 
 
 class Scaffolds:
@@ -90,10 +99,12 @@ class Scaffolds:
                 continue
             self._add(draft, drafts)
         functions = self._of_user(plan) if drafts else []
+        free = self.context.free.copy() if drafts else self.context.free
         found: dict[Site, ScaffoldPlan] = {}
         for draft in drafts:
-            scaffold = self._reused(draft, functions) or self._finished(draft)
-            found |= {each.site: scaffold for each in draft.plans}
+            function = self._reused(draft, functions)
+            scaffold = self._scaffold(draft, function.name) if function else self._finished(draft, free)
+            found |= dict.fromkeys(draft.sites, scaffold)
         return found, refused
 
     def _needs_one(self, plan: SitePlan) -> bool:
@@ -120,14 +131,12 @@ class Scaffolds:
                 found.append(differentiable(each, site, own, self.module))
         return [each for each in found if each is not None]
 
-    def _reused(self, draft: _Draft, functions: Sequence[Differentiable]) -> ScaffoldPlan | None:
+    def _reused(self, draft: _Draft, functions: Sequence[Differentiable]) -> ast.FunctionDef | None:
         """The function of the user's that all call sites of a draft can call."""
-        for function in functions:
-            calls = [plan.site.call for plan in draft.plans if isinstance(plan.site, CallSite)]
-            fits = function.key == draft.key and draft.modes <= function.modes and not draft.more
-            if fits and all(function.is_in_sight(call, self.module) for call in calls):
-                written = self._finished(draft)
-                return dataclasses.replace(written, name=function.function.name, rule="reused", host=None)
+        for each in functions:
+            fits = each.key == draft.key and draft.modes <= each.modes and not draft.more
+            if fits and all(each.is_in_sight(site.call, self.module) for site in draft.sites):
+                return each.function
         return None
 
     def _signature(self, plan: SitePlan, site: CallSite, verdict: Verdict) -> Signature:
@@ -188,54 +197,55 @@ class Scaffolds:
 
     # Finished.
 
-    def _finished(self, draft: _Draft) -> ScaffoldPlan:
-        site, first = draft.site, self.verdicts[draft.site]
-        stem = self.context.free.stem(f"_{callback_name(draft.plans[0], site)}", _ENDINGS)
-        forward = Mode.FORWARD in draft.modes
-        own = tuple(
-            dataclasses.replace(parameter, is_differentiated=index in draft.differentiated)
-            for index, parameter in enumerate(draft.signature.own)
-        )
-        parameters = (*draft.more, *own)
-        vjp = self.context.options.vjp
-        rule, host = rule_of(draft.plans, self.resolved, self.module, vjp, parameters, takes_all=forward)
-        if isinstance(host, HostCall) and self._order(draft) > 1 and not is_known_again(host.origin):
-            rule, host = "raise" if vjp == "known" else vjp, None
-        spec = structure(site.spec, self.module)
-        name = f"{stem}_call"
+    def _finished(self, draft: _Draft, free: FreeNames) -> ScaffoldPlan:
+        """A new function with rules; `free` has names for them."""
+        module, forward = self.module, Mode.FORWARD in draft.modes
+        order = max(self.verdicts[site].order for site in draft.sites)
+        vjp, given = self.context.options.vjp, draft.parameters
+        rule, host = rule_of(draft.plans, self.resolved, module, vjp, given, takes_all=forward, order=order)
+        stem = free.stem(f"_{callback_name(draft.plans[0], draft.sites[0])}", _ENDINGS)
+        found = self._scaffold(draft, f"{stem}_call", _rules(stem, forward), rule, host)
+        if order < 2 or not isinstance(host, HostCall):
+            return found
+        return dataclasses.replace(found, higher=tuple(_higher(draft, host, found, free)))
+
+    def _scaffold(
+        self,
+        draft: _Draft,
+        name: str,
+        rules: tuple[str, ...] = (),
+        rule: Rule = "reused",
+        host: HostCall | HostExpression | None = None,
+    ) -> ScaffoldPlan:
+        site = draft.sites[0]
+        first = self.verdicts[site]
         return ScaffoldPlan(
-            tuple(plan.site for plan in draft.plans if isinstance(plan.site, CallSite)),
-            "jvp" if forward else "vjp",
+            tuple(draft.sites),
+            "jvp" if Mode.FORWARD in draft.modes else "vjp",
             name,
-            _rules(stem, forward),
-            parameters,
+            rules,
+            draft.parameters,
             rule,
             host,
-            spec,
+            structure(site.spec, self.module),
             same_dtype(site, self.module),
             draft.place.anchor,
             draft.place.above,
             first.hops[0] if first.hops else None,
             first.assumed,
-            tuple(self._higher(draft, host, name, forward)) if isinstance(host, HostCall) else (),
         )
 
-    def _order(self, draft: _Draft) -> int:
-        """How often the call is differentiated by its rules."""
-        return max(self.verdicts[plan.site].order for plan in draft.plans)
 
-    def _higher(self, draft: _Draft, host: HostCall, name: str, forward: bool) -> Iterator[HostScaffold]:
-        """The functions in place of those that rules call on the host, if they are differentiated as well."""
-        if self._order(draft) < 2:
-            return
-        own = draft.signature.own
-        is_all = not (draft.more or host.has_cast) and host.operands == tuple(range(len(own)))
-        for origin in of_higher_order(host.origin):
-            if origin == host.origin and is_all:
-                yield HostScaffold(origin, name, ())
-            else:
-                stem = self.context.free.stem(f"_{origin.rpartition('.')[2]}", _ENDINGS)
-                yield HostScaffold(origin, f"{stem}_call", _rules(stem, forward))
+def _higher(draft: _Draft, host: HostCall, scaffold: ScaffoldPlan, free: FreeNames) -> Iterator[HostScaffold]:
+    """The functions in place of those that rules call on the host, which are differentiated as well."""
+    own = draft.signature.own
+    is_all = not (draft.more or host.has_cast) and host.operands == tuple(range(len(own)))
+    for origin in of_higher_order(host.origin) or ():
+        if origin == host.origin and is_all:
+            yield HostScaffold(origin, scaffold.name, ())
+        else:
+            stem = free.stem(f"_{origin.rpartition('.')[2]}", _ENDINGS)
+            yield HostScaffold(origin, f"{stem}_call", _rules(stem, scaffold.mode == "jvp"))
 
 
 def _extra(group: Sequence[Read], home: Scope, crossed: Collection[Scope], module: Module) -> Parameter:

@@ -83,9 +83,8 @@ def _kept(root: ast.expr, plan: SitePlan) -> Iterator[ast.AST]:
 
 def binds(site: CallSite) -> bool:
     """Whether callback, spec or options bind a name, or wait for something."""
-    roots = [site.callback, site.spec, *(option.value for option in site.options)]
     acts = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
-    return any(isinstance(node, acts) for root in roots for node in ast.walk(root))
+    return any(isinstance(node, acts) for root in site.parts for node in ast.walk(root))
 
 
 def is_abstract(read: Read, module: Module) -> bool:
@@ -160,7 +159,7 @@ def _builtin(function: ast.expr, module: Module) -> frozenset[str]:
 
 def is_static(read: Read, module: Module) -> bool:
     """Whether a value is surely a Python value, for what it is bound to or used as."""
-    if is_bound_to_static(read, module):
+    if _is_bound_to_static(read, module):
         return True
     if is_asked_for_shape(read, module):
         return False
@@ -192,7 +191,7 @@ def _is_array(binding: Binding, module: Module) -> bool:
     return False
 
 
-def is_bound_to_static(read: Read, module: Module) -> bool:
+def _is_bound_to_static(read: Read, module: Module) -> bool:
     """Whether all that a name is bound to is Python values: specs, numbers, functions."""
     bindings = read.home.bindings[read.name] if read.home is not None else []
     values = [each.value or each.node for each in bindings]
@@ -300,7 +299,7 @@ def why_not_lasting(site: CallSite, module: Module) -> str | None:
     function = module.enclosing_function(site.call)
     if function is None:
         return None
-    for root in (site.callback, site.spec, *(option.value for option in site.options)):
+    for root in site.parts:
         for node in ast.walk(root):
             if isinstance(node, ast.Attribute):
                 uses = module.attributes.get(node.attr, ())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
 from codemods.gradients.levels import Mode
@@ -73,15 +73,10 @@ def differentiable(plan: SitePlan, site: CallSite, own: Signature, module: Modul
     arguments = function.args
     taken = [p.arg for p in (*arguments.posonlyargs, *arguments.args)]
     more = (arguments.vararg, arguments.kwarg, *arguments.kwonlyargs, *arguments.defaults)
-    given = [node.id for node in _given(site) if isinstance(node, ast.Name)]
+    given = [node.id for node in site.given if isinstance(node, ast.Name)]
     if taken != given or len(given) < len(own.own) or any(more) or not _has_rules(function, module):
         return None
     return Differentiable(function, _CUSTOM[origins[0]], key(plan, site, own))
-
-
-def _given(site: CallSite) -> Iterator[ast.expr]:
-    yield from site.args
-    yield from (keyword.value for keyword in site.keywords)
 
 
 def _has_rules(function: ast.FunctionDef, module: Module) -> bool:

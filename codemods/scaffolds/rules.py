@@ -12,7 +12,7 @@ from codemods.names import Module
 from codemods.plans import FunctionPlan, HostCall, HostExpression, Parameter, Rule, SitePlan
 from codemods.resolve import Resolved
 from codemods.scaffolds import known
-from codemods.scaffolds.derivatives import DERIVATIVES, Slopes
+from codemods.scaffolds.derivatives import DERIVATIVES, Slopes, of_higher_order
 from codemods.scaffolds.reads import reads_what_changes
 from codemods.scaffolds.results import dtype_of, has_no_derivative, is_integer
 from codemods.sites import CallSite, Site
@@ -30,10 +30,12 @@ def rule_of(
     parameters: Sequence[Parameter],
     *,
     takes_all: bool,
+    order: int,
 ) -> tuple[Rule, HostCall | HostExpression | None]:
     """The rule for call sites that share it; with what the callback does, if that has a known derivative.
 
-    `takes_all` says that a rule must give what every argument adds to the result's tangent.
+    `takes_all` says that a rule must give what every argument adds to the result's tangent, and `order` how
+    often rules differentiate the call.
     """
     sites = [plan.site for plan in plans if isinstance(plan.site, CallSite)]
     if is_integer(sites[0].spec, module):
@@ -42,8 +44,9 @@ def rule_of(
     specs = [structure(site.spec, module) for site in sites]
     if isinstance(host, HostCall) and all(spec.kind in ("leaf", "unknown") for spec in specs):
         unknown = {index for site in sites for index in _unknown(host, site, module)}
-        is_enough = not (takes_all and unknown) or len(_given(sites[0])) == len(host.arguments)
-        if _has_slope(host) and is_enough:
+        is_enough = not (takes_all and unknown) or len(sites[0].given) == len(host.arguments)
+        is_known = order < 2 or of_higher_order(host.origin) is not None
+        if _has_slope(host) and is_enough and is_known:
             return "known", dataclasses.replace(host, unknown=tuple(sorted(unknown)))
     if isinstance(host, HostExpression) and all(_gives(host, spec) for spec in specs):
         homes = {module.home(name, module.scopes[site.call]) for name in host.names for site in sites}
@@ -97,15 +100,14 @@ def _unknown(host: HostCall, site: CallSite, module: Module) -> list[int]:
     known = DERIVATIVES[host.origin]
     if not isinstance(known, Slopes):
         return []
-    nodes = _given(site)
     operands = [o for o, slope in zip(host.operands, known.texts, strict=True) if slope is None]
-    return [o for o in operands if isinstance(o, int) and not has_no_derivative(nodes[o], module)]
+    return [o for o in operands if isinstance(o, int) and not has_no_derivative(site.given[o], module)]
 
 
 def same_dtype(site: CallSite, module: Module) -> int | None:
     """The index of the argument whose dtype the result surely has."""
     name = dtype_of(site.spec, module)
-    for index, node in enumerate(_given(site) if name is not None else ()):
+    for index, node in enumerate(site.given if name is not None else ()):
         if name is not None and isinstance(node, ast.Name) and node.id == name.id:
             homes = [module.home(each.id, module.scopes[each]) for each in (node, name)]
             return index if homes[0] is homes[1] else None
@@ -123,7 +125,3 @@ def callback_name(plan: SitePlan, site: CallSite) -> str:
     elif isinstance(callback, ast.Name | ast.Attribute):
         name = callback.id if isinstance(callback, ast.Name) else callback.attr
     return name.strip("_") or "host"
-
-
-def _given(site: CallSite) -> list[ast.expr]:
-    return [*site.args, *(keyword.value for keyword in site.keywords)]

@@ -531,6 +531,30 @@ def test_names_that_are_taken_get_a_number(tmp_path):
     assert "_host_2_call.defvjp(_host_2_fwd, _host_2_bwd)" in after
 
 
+def test_a_derivative_that_is_ignored_takes_no_name(tmp_path):
+    text = KNOWN_SMOOTH.replace("_host", "_sin").partition("\n\n\n")[2]
+    after = migrate(SMOOTH + text.replace("loss", "other"), tmp_path, ignore=("BC303",)).after.decode()
+    assert "_host_call" not in after and "_sin_call.defvjp(_sin_fwd, _sin_bwd)" in after
+
+
+def test_a_derivative_of_the_users_own_needs_no_name(tmp_path):
+    call = "jax.pure_callback(_host, jax.ShapeDtypeStruct(z.shape, z.dtype), z)"
+    own = f"""
+@jax.custom_vjp
+def own(z):
+    return {call}
+
+own.defvjp(lambda z: (own(z), z), lambda z, cotangent: (cotangent * z,))
+
+def other(z):
+    return {call.replace("z.shape", "(3,)")}.sum()
+
+jax.grad(other)(jnp.ones(3))
+"""
+    after = migrate(SMOOTH + own, tmp_path).after.decode()
+    assert "return own(z).sum()" in after and "_host_call.defvjp(_host_fwd, _host_bwd)" in after
+
+
 def test_lines_that_end_otherwise_keep_their_endings(tmp_path):
     before = migrate(SMOOTH, tmp_path).after
     after = migrate(SMOOTH.replace("\n", "\r\n"), tmp_path).after
