@@ -9,6 +9,7 @@ from typing import Final
 
 from codemods import console
 from codemods.model import FileResult, SiteResult, Status
+from codemods.report.run import source_of
 
 Again = Callable[[frozenset[int]], FileResult]
 """Migrates the same file anew, but for the call sites of these indices."""
@@ -143,12 +144,8 @@ def _change(proposal: Proposal, colour: bool) -> Iterator[str]:
 
 def _decoded(rows: Iterable[bytes], file: FileResult) -> Iterator[str]:
     """Rows as a terminal can show them."""
-    from codemods.source import SourceError, SourceFile
-
-    try:
-        encoding = SourceFile.from_bytes(file.path, file.before).encoding
-    except SourceError:
-        encoding = "utf-8"
+    source = source_of(file)
+    encoding = source.encoding if source is not None else "utf-8"
     for row in rows:
         text = row.decode(encoding, "replace").encode("utf-8", "replace").decode()
         yield console.plain(text.removesuffix("\n").removesuffix("\r").replace("\r\n", "\n")) + "\n"

@@ -110,8 +110,10 @@ def _change(before: str, after: str) -> str:
 def _difference(row: Row) -> str:
     if row.verdict is Verdict.SAME:
         return "none"
-    if row.verdict is Verdict.OTHER_CALLS or (row.verdict is Verdict.VARIES and row.difference == 0):
-        return "other calls" if row.verdict is Verdict.OTHER_CALLS else "varies"
+    if row.verdict is Verdict.OTHER_CALLS:
+        return "other calls"
+    if row.verdict is Verdict.VARIES and row.difference == 0:
+        return "varies"
     if row.difference is None:
         return "yes"
     return "in bits" if row.difference == 0 else f"{row.difference:.3g}"
@@ -142,11 +144,14 @@ def _details(row: Row, root: str) -> Iterator[str]:
 
 
 def _not_called(proof: Proof) -> str:
-    keys = proof.not_called
-    names = ", ".join(_called(key, key.name, proof.root) for key in keys[:_NAMED])
-    more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
+    names = _listed([_called(key, key.name, proof.root) for key in proof.not_called])
     why = "Not called by the command, or not recorded" if proof.is_full else "Not called by the command"
-    return console.one_line(f"{why}, so not verified: {names}{more}.")
+    return console.one_line(f"{why}, so not verified: {names}.")
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
 
 
 def _output(ended: Ended) -> Iterator[str]:
@@ -167,9 +172,8 @@ def _conclusion(proof: Proof) -> str:
         return f"Verified: {callbacks} the same, bit for bit, in {times}; {status}."
     bad = [row for row in rows if row.verdict in (Verdict.DIFFERENT, Verdict.OTHER_CALLS)]
     if bad:
-        names = ", ".join(_called(row.key, row.name, proof.root) for row in bad[:_NAMED])
-        more = f" and {len(bad) - _NAMED} more" if len(bad) > _NAMED else ""
-        return console.one_line(f"Different: {names}{more}; {status}.")
+        names = _listed([_called(row.key, row.name, proof.root) for row in bad])
+        return console.one_line(f"Different: {names}; {status}.")
     if proof.before.status != proof.after.status:
         return f"Different: {status}."
     if all(row.verdict is Verdict.SAME for row in rows):
@@ -224,15 +228,14 @@ def _key_object(key: Key, root: str) -> dict[str, Any]:
 
 def _row_object(row: Row, root: str) -> dict[str, Any]:
     before, after = row.times
-    # JSON has no number that is none.
-    is_number = row.difference is not None and not math.isnan(row.difference)
+    is_number = row.difference is not None and math.isfinite(row.difference)
     return {
         **_key_object(row.key, root),
         "name": row.name,
         "new_name": row.new_name,
         "status": row.verdict.value,
         "calls": {"before": row.before, "after": row.after, "compared": row.compared},
-        "difference": row.difference if is_number and math.isfinite(row.difference or 0) else None,
+        "difference": row.difference if is_number else None,  # JSON has no others
         "changes": list(row.changes),
         "seconds": {
             "before": before.median if before else None,

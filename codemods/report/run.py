@@ -5,9 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from codemods.apis import DEFAULT, Name
 from codemods.model import FileResult, Note, SiteResult, Status
+
+if TYPE_CHECKING:
+    from codemods.source import SourceFile
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -49,6 +53,16 @@ class Run:
     @property
     def failed(self) -> int:
         return sum(file.error is not None for file in self.files)
+
+
+def source_of(file: FileResult) -> SourceFile | None:
+    """The original file; None where it cannot be read."""
+    from codemods.source import SourceError, SourceFile
+
+    try:
+        return SourceFile.from_bytes(file.path, file.before)
+    except SourceError:
+        return None
 
 
 def summary(run: Run) -> dict[str, int]:

@@ -12,8 +12,8 @@ from typing import Any, Final
 from codemods.diagnostics import CODES, LINT_CODES, PLAIN
 from codemods.model import FileResult, Hop
 from codemods.report.entries import Entry, entries, failure
-from codemods.report.run import Run
-from codemods.source import SourceError, SourceFile
+from codemods.report.run import Run, source_of
+from codemods.source import SourceFile
 
 _SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT: Final = "%SRCROOT%"
@@ -38,6 +38,7 @@ def to_sarif(run: Run) -> str:
 def _run(run: Run) -> Object:
     failures = [file for file in run.files if file.error is not None]
     rules = tuple(LINT_CODES) if run.is_audit else (PLAIN, *CODES)
+    sources = list(map(source_of, run.files))
     return {
         "tool": {"driver": _driver(rules)},
         "invocations": [
@@ -47,11 +48,11 @@ def _run(run: Run) -> Object:
             }
         ],
         **_base(),
-        "artifacts": [_artifact(file) for file in run.files],
+        "artifacts": list(map(_artifact, run.files, sources)),
         "results": [
             result
-            for index, file in enumerate(run.files)
-            for result in _results(file, index, rules, written=run.written)
+            for index, (file, source) in enumerate(zip(run.files, sources, strict=True))
+            for result in _results(file, source, index, rules, written=run.written)
         ],
         "columnKind": "unicodeCodePoints",
         "newlineSequences": list(_NEWLINES),
@@ -111,14 +112,13 @@ def _base() -> Object:
     return {"originalUriBaseIds": {_ROOT: {"uri": folder.rstrip("/") + "/"}}}
 
 
-def _artifact(file: FileResult) -> Object:
+def _artifact(file: FileResult, source: SourceFile | None) -> Object:
     import hashlib
 
     artifact: Object = {"location": _location(file.path), "roles": ["analysisTarget"]}
     if file.before:
         artifact["length"] = len(file.before)
         artifact["hashes"] = {"sha-256": hashlib.sha256(file.before).hexdigest()}
-    source = _source(file)
     if source is not None and source.encoding != "utf-8":
         artifact["encoding"] = source.encoding.upper()
     return artifact
@@ -138,13 +138,6 @@ def _location(path: Path) -> Object:
     return {"uri": quote(os.fsencode(path.as_posix())), "uriBaseId": _ROOT}
 
 
-def _source(file: FileResult) -> SourceFile | None:
-    try:
-        return SourceFile.from_bytes(file.path, file.before)
-    except SourceError:
-        return None
-
-
 def _notification(file: FileResult) -> Object:
     line, reason = failure(file)
     place: Object = {"artifactLocation": _location(file.path)}
@@ -161,13 +154,14 @@ def _notification(file: FileResult) -> Object:
 # Results.
 
 
-def _results(file: FileResult, index: int, rules: Sequence[str], *, written: bool) -> Iterator[Object]:
+def _results(
+    file: FileResult, source: SourceFile | None, index: int, rules: Sequence[str], *, written: bool
+) -> Iterator[Object]:
     """One result an entry. The first whose place is changed has the file's changes as its fix.
 
     Changes are of the whole file, whose call sites share callbacks and imports: a fix for each would be
     applied as often as there are call sites.
     """
-    source = _source(file)
     lines = _LINE.findall(source.own_text) if source else []
     location = {**_location(file.path), "index": index}
     fix = None if written or source is None or not file.changed else _fix(file, source, lines, location)
@@ -246,17 +240,14 @@ def _fingerprint(entry: Entry, lines: Sequence[str]) -> str:
 
 def _fix(file: FileResult, source: SourceFile, lines: Sequence[str], location: Object) -> Object:
     if source.encoding == "utf-8":
-        replacements = list(_text_replacements(lines, _LINE.findall(_after(file, source))))
+        after = SourceFile.from_bytes(file.path, file.after).own_text
+        replacements = list(_text_replacements(lines, _LINE.findall(after)))
     else:
         replacements = [_binary_replacement(file.before, file.after)]
     return {
         "description": {"text": "Change this file as the command does."},
         "artifactChanges": [{"artifactLocation": location, "replacements": replacements}],
     }
-
-
-def _after(file: FileResult, source: SourceFile) -> str:
-    return SourceFile.from_bytes(source.path, file.after).own_text
 
 
 def _text_replacements(before: Sequence[str], after: Sequence[str]) -> Iterator[Object]:

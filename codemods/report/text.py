@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from codemods import console
-from codemods.model import Diagnostic, FileResult, Hop, Note, SiteResult, Status
-from codemods.report.run import Run, summary
+from codemods.model import Diagnostic, Hop, Note, SiteResult, Status
+from codemods.report.run import Run, source_of, summary
 
 if TYPE_CHECKING:
     from codemods.source import SourceFile
@@ -44,7 +44,7 @@ def remarks(run: Run) -> Iterator[str]:
         found: list[tuple[SiteResult | Note, Diagnostic]] = [(note, note.diagnostic) for note in file.notes]
         found += [(site, site.diagnostic) for site in file.sites if site.diagnostic]
         found.sort(key=lambda remark: (remark[0].cell or 0, remark[0].line, remark[0].column))
-        source = _source(file) if found else None
+        source = source_of(file) if found else None
         brief: dict[Diagnostic, list[SiteResult | Note]] = {}
         for place, diagnostic in found:
             if diagnostic.code in _BRIEF:
@@ -82,16 +82,6 @@ def _cut(line: str) -> str:
 
 def _step(hop: Hop) -> str:
     return console.one_line(f"      {hop.place}: {hop.name}")
-
-
-def _source(file: FileResult) -> SourceFile | None:
-    """The original file; None where it cannot be read."""
-    from codemods.source import SourceError, SourceFile
-
-    try:
-        return SourceFile.from_bytes(file.path, file.before)
-    except SourceError:
-        return None
 
 
 def changes(run: Run) -> Iterator[str]:

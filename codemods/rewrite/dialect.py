@@ -57,9 +57,9 @@ class Dialect:
                 if copy
                 else f"{names.numpy}.asarray({conversion.name})"
             )
-        return self.convert_tree(names, conversion.name, copy=copy)
+        return self._convert_tree(names, conversion.name, copy=copy)
 
-    def convert_tree(self, names: Names, expression: str, *, copy: bool) -> str:
+    def _convert_tree(self, names: Names, expression: str, *, copy: bool) -> str:
         option = ", copy=True" if copy else ""
         return f"{names.runtime}.to_numpy({expression}{option})"
 
@@ -67,14 +67,14 @@ class Dialect:
         """The statements that convert parameters, on as few lines as fit; `width` is the indentation's."""
         trees = [c for c in conversions if c.how.startswith("tree")]
         arrays = [c for c in conversions if c.how.startswith("array")]
-        return self.tree_lines(names, trees) + self._array_lines(names, arrays, width)
+        return self._tree_lines(names, trees) + self._array_lines(names, arrays, width)
 
-    def tree_lines(self, names: Names, conversions: Sequence[Conversion]) -> list[str]:
+    def _tree_lines(self, names: Names, conversions: Sequence[Conversion]) -> list[str]:
         lines = []
         for copy in (True, False):
             found = [c.name for c in conversions if c.how.endswith("copy") == copy]
             if found:
-                lines.append(f"{', '.join(found)} = {self.convert_tree(names, _tuple(found), copy=copy)}")
+                lines.append(f"{', '.join(found)} = {self._convert_tree(names, _tuple(found), copy=copy)}")
         return lines
 
     def _array_lines(self, names: Names, arrays: Sequence[Conversion], width: int) -> list[str]:
@@ -126,14 +126,14 @@ class JaxDialect(Dialect):
     def store(self, names: Names, out: str, value: str) -> str:
         return f"{self._store}({out}, {value})"
 
-    def convert_tree(self, names: Names, expression: str, *, copy: bool) -> str:
+    def _convert_tree(self, names: Names, expression: str, *, copy: bool) -> str:
         return f"{self._to_numpy}({expression}{', copy=True' if copy else ''})"
 
     def converted(self, names: Names, conversion: Conversion) -> str:
-        return self.convert_tree(names, conversion.name, copy=conversion.how.endswith("copy"))
+        return self._convert_tree(names, conversion.name, copy=conversion.how.endswith("copy"))
 
     def conversion_lines(self, names: Names, conversions: Sequence[Conversion], width: int) -> list[str]:
-        return self.tree_lines(names, conversions)
+        return self._tree_lines(names, conversions)
 
     def call_host(self, names: Names, function: str, spec: str, arguments: str, vmap_method: str) -> str:
         helper = self._helper("_call_host", _CALL_HOST)

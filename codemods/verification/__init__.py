@@ -87,10 +87,10 @@ class Proof:
         return self.is_full and (bool(self.not_called) or not all(row.compared for row in self.rows))
 
 
-def verify(run: Run, settings: Settings, say: Say, tick: Callable[[], None] = lambda: None) -> Proof:
+def verify(run: Run, settings: Settings, say: Say) -> Proof:
     """Runs a command on a copy of the project as it is and on a migrated one, and compares.
 
-    `say` is told what takes time; `tick` is called now and then.
+    `say` is told what takes time.
 
     Raises:
       VerificationError: the command could not be run, or what it called back could not be recorded.
@@ -103,7 +103,7 @@ def verify(run: Run, settings: Settings, say: Say, tick: Callable[[], None] = la
     scratch = os.path.realpath(tempfile.mkdtemp(prefix="bufcb-verify-"))
     try:
         with processes.interruptible():
-            runner = _Runner(settings, root, folder, scratch, changed, tick)
+            runner = _Runner(settings, root, folder, scratch, changed)
             return _proof(run, runner, say)
     finally:
         trees.remove(scratch)
@@ -209,10 +209,9 @@ class _Runner:
         folder: str,
         scratch: str,
         changed: list[FileResult],
-        tick: Callable[[], None],
     ) -> None:
         self.settings, self.root = settings, root
-        self._scratch, self._changed, self._tick = scratch, changed, tick
+        self._scratch, self._changed = scratch, changed
         self._copy = os.path.join(scratch, "tree", os.path.basename(root))
         self._folder = os.path.join(self._copy, os.path.relpath(folder, root))
         try:
@@ -243,7 +242,7 @@ class _Runner:
         Raises:
           VerificationError: it took too long, or it did not run the code of the copy.
         """
-        self._tree.copy(self._copy, self._scratch)
+        self._tree.copy(self._copy)
         if migrated:
             for file in self._changed:
                 copied = os.path.join(self._copy, self.relative(str(file.path)))
@@ -257,7 +256,6 @@ class _Runner:
             self._environment(folder),
             log,
             self.settings.timeout,
-            self._tick,
         )
         recording = self._read(folder, self._names.original if migrated else lambda key: key)
         trees.remove(self._copy)

@@ -11,13 +11,13 @@ import dataclasses
 import enum
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from codemods.verification import arrays
 from codemods.verification.names import Key
 from codemods.verification.printed import lasting
-from codemods.verification.recordings import Arguments, Calls, Kept, Recording, Result
+from codemods.verification.recordings import Arguments, Calls, Recording, Result
 
 # Fewer times than this say nothing about how long a call takes.
 _ENOUGH_TIMES: Final = 10
@@ -193,7 +193,7 @@ def _examples(differing: list[Arguments], one: Calls, other: Calls) -> tuple[lis
     budget = arrays.Budget()
     for arguments in differing:
         for left, right in _pairs(arguments, one, other):
-            found = _difference(arguments, left, right, one.kept, other.kept, budget)
+            found = _difference(arguments, left, right, one, other, budget)
             if found is None:
                 text = _outcomes(left, right)
             else:
@@ -219,18 +219,18 @@ def _difference(
     arguments: Arguments,
     left: Result | None,
     right: Result | None,
-    kept_left: Mapping[tuple[Arguments, Result], Kept],
-    kept_right: Mapping[tuple[Arguments, Result], Kept],
+    one: Calls,
+    other: Calls,
     budget: arrays.Budget,
 ) -> arrays.Difference | None:
     """How far two results are apart; None where that is not known, or is no matter of numbers."""
     if left is None or right is None or left.raised or right.raised or left.avals != right.avals:
         return None
-    places = kept_left.get((arguments, left)), kept_right.get((arguments, right))
-    if places[0] is None or places[1] is None:
+    before, after = one.kept.get((arguments, left)), other.kept.get((arguments, right))
+    if before is None or after is None:
         return None
-    (_, before), (_, after) = places[0].read(arguments, left), places[1].read(arguments, right)
-    return arrays.difference(left.avals, before, after, budget)
+    (_, mine), (_, theirs) = before.read(arguments, left), after.read(arguments, right)
+    return arrays.difference(left.avals, mine, theirs, budget)
 
 
 def _outcomes(left: Result | None, right: Result | None) -> str:

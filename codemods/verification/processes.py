@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,12 +43,11 @@ def run(
     environment: Mapping[str, str],
     log: Path,
     timeout: float | None,
-    tick: Callable[[], None] = lambda: None,
 ) -> Ended:
     """Runs a command as `sh -c` does, and waits for it.
 
     Its standard output goes to the file `log`, and its standard error to another one beside that.
-    Now and then `tick` is called. Whatever ends the wait, an exception included, ends the command as well.
+    Whatever ends the wait, an exception included, ends the command as well.
     """
     options: dict[str, Any] = {"start_new_session": True} if os.name == "posix" else {}
     begun = time.monotonic()
@@ -65,22 +64,19 @@ def run(
             **options,
         )
         try:
-            status = _wait(process, begun, timeout, tick)
+            status = _wait(process, begun, timeout)
         finally:
             _end(process)
             _end_sessions(environment)
     return Ended(status, time.monotonic() - begun, _tail(log), _tail(error_log), log)
 
 
-def _wait(
-    process: subprocess.Popen[bytes], begun: float, timeout: float | None, tick: Callable[[], None]
-) -> int | None:
-    while True:
+def _wait(process: subprocess.Popen[bytes], begun: float, timeout: float | None) -> int | None:
+    """Waits in short steps, since Windows lets no interrupt through to a wait without an end."""
+    while timeout is None or time.monotonic() - begun <= timeout:
         with contextlib.suppress(subprocess.TimeoutExpired):
             return process.wait(_SECONDS_BETWEEN)
-        tick()
-        if timeout is not None and time.monotonic() - begun > timeout:
-            return None
+    return None
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

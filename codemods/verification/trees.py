@@ -15,7 +15,7 @@ from codemods.discovery import ENVIRONMENT_MARKERS, reason
 from codemods.verification.errors import VerificationError
 
 # What version control and tools keep for themselves, and what Python makes anew.
-LEFT_OUT: Final = frozenset(
+_LEFT_OUT: Final = frozenset(
     {
         ".bzr", ".git", ".hg", ".hypothesis", ".ipynb_checkpoints", ".mypy_cache", ".nox", ".pytest_cache",
         ".pytype", ".ruff_cache", ".svn", ".tox", "__pycache__",
@@ -33,17 +33,19 @@ class Tree:
 
     Attributes:
       root: the real path of the folder.
+      scratch: the folder for copies, which is left out.
       size: the bytes of all files.
       linked: the folders, relative to `root`, that a copy links to.
     """
 
     root: str
+    scratch: str
     size: int
     linked: tuple[str, ...]
 
     @classmethod
     def of(cls, root: str, scratch: str) -> Tree:
-        """Looks through a folder; `scratch` is left out.
+        """Looks through a folder.
 
         Raises:
           VerificationError: a part of it cannot be read.
@@ -54,9 +56,9 @@ class Tree:
                 linked.append(relative)
             elif entry.is_file(follow_symlinks=False):
                 size += entry.stat(follow_symlinks=False).st_size
-        return cls(root, size, tuple(sorted(linked)))
+        return cls(root, scratch, size, tuple(sorted(linked)))
 
-    def copy(self, target: str, scratch: str) -> None:
+    def copy(self, target: str) -> None:
         """Makes a copy, as the new folder `target`, with times and permissions; the original stays untouched.
 
         Raises:
@@ -70,7 +72,7 @@ class Tree:
             )
         os.mkdir(target)
         try:
-            for relative, entry in _entries(self.root, scratch):
+            for relative, entry in _entries(self.root, self.scratch):
                 _copy_entry(entry, os.path.join(target, relative), self.root, target)
         except OSError as error:
             raise VerificationError(
@@ -103,7 +105,7 @@ def _entries(root: str, scratch: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
         except OSError as error:
             raise VerificationError(f"{path} cannot be read: {reason(error)}") from None
         for entry in entries:
-            if entry.name in LEFT_OUT or entry.path == scratch:
+            if entry.name in _LEFT_OUT or entry.path == scratch:
                 continue
             below = os.path.join(relative, entry.name)
             yield below, entry

@@ -186,7 +186,7 @@ def test_a_copy_has_what_a_command_needs(tree, tmp_path):
     found = Tree.of(str(tree), str(tmp_path / "scratch"))
     assert found.linked == ("env", "node_modules")
     copy = tmp_path / "copy"
-    found.copy(str(copy), str(tmp_path / "scratch"))
+    found.copy(str(copy))
     names = {str(path.relative_to(copy)) for path in copy.rglob("*")}
     assert names == {
         "src", "src/a.py", "env", "node_modules", "locked", "locked/b", "inner", "absolute", "outer", "broken"
@@ -213,14 +213,14 @@ def test_a_copy_does_not_copy_itself(tmp_path):
     scratch.mkdir(parents=True)
     (root / "a").write_text("a")
     found = Tree.of(str(root), str(scratch))
-    found.copy(str(scratch / "copy"), str(scratch))
+    found.copy(str(scratch / "copy"))
     assert [path.name for path in (scratch / "copy").iterdir()] == ["a"]
 
 
 def test_a_copy_needs_room(tree, tmp_path):
     found = dataclasses.replace(Tree.of(str(tree), ""), size=1 << 60)
     with pytest.raises(VerificationError, match="set TMPDIR"):
-        found.copy(str(tmp_path / "copy"), "")
+        found.copy(str(tmp_path / "copy"))
 
 
 def test_a_file_that_changed_is_not_migrated(tmp_path):
