@@ -241,7 +241,7 @@ def _made_dtype(node: ast.Call, name: str, module: Module) -> str | None:
     if name in ("array", "asarray", "full", "linspace") and node.args and len(node.args) <= 3:
         numbers = node.args[:1] if name in ("array", "asarray") else node.args[1:2]
         if len(node.args) == len(numbers) + (name not in ("array", "asarray")) and all(
-            map(_are_floats, numbers)
+            is_literal_of(float, number) for number in numbers
         ):
             return "float"
     return None
@@ -252,15 +252,15 @@ def _is_plain(node: ast.Call) -> bool:
     return not node.keywords and not any(isinstance(a, ast.Starred) for a in node.args)
 
 
-def _are_floats(node: ast.expr) -> bool:
-    """Whether a literal holds Python floats alone."""
+def is_literal_of(kind: type, node: ast.expr) -> bool:
+    """Whether a literal is a Python number of one kind, or holds nothing but such."""
     match node:
-        case ast.Constant(value=float()):
-            return True
+        case ast.Constant(value=value):
+            return isinstance(value, kind)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return _are_floats(operand)
+            return is_literal_of(kind, operand)
         case ast.List(elts=elements) | ast.Tuple(elts=elements):
-            return bool(elements) and all(map(_are_floats, elements))
+            return bool(elements) and all(is_literal_of(kind, element) for element in elements)
     return False
 
 

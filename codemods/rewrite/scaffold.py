@@ -147,6 +147,13 @@ class _Scaffold:
     def _call(self, *arguments: str) -> str:
         return f"{self.plan.name}({', '.join([*self.static, *arguments])})"
 
+    def _without_static(self) -> str:
+        """The function as one of its primals."""
+        name = self.plan.name
+        if not self.static:
+            return name
+        return f"{self.spell('functools.partial')}({', '.join([name, *self.static])})"
+
     # Reverse mode.
 
     def _forward(self, keeps_result: bool) -> list[str]:
@@ -171,13 +178,12 @@ class _Scaffold:
 
     def _values(self) -> Iterator[str]:
         """The statements that take the arguments out of what says whether they are differentiated."""
-        arrays = [p.name for p in self.primals if p in [self.own[i] for i in self._arguments()]]
+        assert self.call is not None
+        taken = {self.own[index].name for index in self.call.arguments}
+        arrays = [p.name for p in self.primals if p.name in taken]
         yield f"{', '.join(arrays)} = {', '.join(f'{name}.value' for name in arrays)}"
-        for name in [p.name for p in self.primals if p.name not in arrays]:
+        for name in [p.name for p in self.primals if p.name not in taken]:
             yield f"{name} = {self.spell('jax.tree')}.map(lambda leaf: leaf.value, {name})"
-
-    def _arguments(self) -> list[int]:
-        return self.call.arguments if self.call else []
 
     def _backward_rule(self) -> tuple[list[str], bool]:
         """The lines of the rule, and whether it needs the result."""
@@ -194,14 +200,12 @@ class _Scaffold:
             case "integer":
                 return [_INTEGER, *self._returned(_none(p) for p in self.primals)], False
             case "finite-difference":
-                function = self.plan.name
-                if self.static:
-                    function = f"{self.spell('functools.partial')}({', '.join([function, *self.static])})"
-                given = f"{function}, {self.names['residuals']}, {self.names['cotangent']}"
+                given = f"{self._without_static()}, {self.names['residuals']}, {self.names['cotangent']}"
                 return [f"return {self.runtime.difference(given)}"], False
         if self.call and isinstance(slopes := DERIVATIVES[self.call.origin], Slopes):
             return self._of_slopes(self.call, slopes)
-        defined, function, read = self._in_jax("cotangent", self._read())
+        read = self._read()
+        defined, function = self._in_jax("cotangent", read)
         pullback = self.names["pullback"]
         lines = [
             unpacked,
@@ -222,7 +226,7 @@ class _Scaffold:
         keeps_result = any("{result}" in (text or "") for text in known.texts)
         names = [*_starred(self.primals), *([self.names["result"]] if keeps_result else [])]
         lines.insert(0, f"{_target(names)} = {self.names['residuals']}")
-        if len(slopes) == 1 and len([o for o in host.operands if isinstance(o, int)]) == 1:
+        if len(slopes) == 1 and len(host.arguments) == 1:
             ((index, slope),) = slopes.items()
             sign = "-" if slope.startswith("-") else ""
             product = f"{sign}{cotangent} * {slope.removeprefix('-')}"
@@ -259,21 +263,18 @@ class _Scaffold:
                     f"{_target(starred)} = {self.names['tangents']}",
                     called,
                     *self._raise("tangent of the result"),
-                    f"return {result}, {self._zeros_like(result, self.plan.spec.kind == 'leaf')}",
+                    f"return {result}, {self._mapped('zeros_like', result, self.plan.spec.kind == 'leaf')}",
                 ]
             case "zeros" | "integer" as rule:
                 zero = f"{self.spell('jax.custom_derivatives')}.zero_from_primal({result})"
                 return [_INTEGER if rule == "integer" else _WARNING, called, f"return {result}, {zero}"]
             case "finite-difference":
-                function = self.plan.name
-                if self.static:
-                    function = f"{self.spell('functools.partial')}({', '.join([function, *self.static])})"
-                given = f"{function}, {primals}, {self.names['tangents']}"
+                given = f"{self._without_static()}, {primals}, {self.names['tangents']}"
                 return [f"return {self.runtime.difference(given)}"]
         if self.call and isinstance(slopes := DERIVATIVES[self.call.origin], Slopes):
             return self._of_slopes_forward(self.call, slopes, called)
         tangent = self.names["tangent"]
-        defined, function, _ = self._in_jax("result", list(_starred(self.primals)))
+        defined, function = self._in_jax("result", list(_starred(self.primals)))
         given = f"{function}, {primals}, {self.names['tangents']}"
         pushed = [*defined, *self._split(f"_, {tangent} = {self.spell('jax.jvp')}({given})")]
         if f"{result}.dtype" in "".join(pushed):
@@ -309,11 +310,11 @@ class _Scaffold:
             return [self.own[index].name for index in self.plan.host.arguments]
         return list(_starred(self.primals))
 
-    def _in_jax(self, like: str, parameters: list[str]) -> tuple[list[str], str, list[str]]:
-        """What JAX differentiates: the statements that define it, itself, and its parameters."""
+    def _in_jax(self, like: str, parameters: Sequence[str]) -> tuple[list[str], str]:
+        """What JAX differentiates: the statements that define it, and itself."""
         if not isinstance(self.plan.host, HostExpression):
             assert self.call is not None
-            return [], self._twin(self.call, like), parameters
+            return [], self._twin(self.call, like)
         host, name = self.plan.host, self._fresh("in_jax")
         self.taken |= host.names
         texts = Translated(self.spell, self.own, self._fresh)
@@ -326,9 +327,9 @@ class _Scaffold:
         if not statements:
             function = f"lambda {listed}: {f'({value})' if host.is_tuple else value}"
             if len(function) <= self.room - len(f"_, pullback = jax.vjp(, {listed})"):
-                return [], function, parameters
+                return [], function
         body = [f"{self.unit}{line}" for line in (*statements, f"return {value}")]
-        return ["", f"def {name}({listed}):", *body, ""], name, parameters
+        return ["", f"def {name}({listed}):", *body, ""], name
 
     def _twin(self, host: HostCall, like: str) -> str:
         """The function that JAX differentiates in place of the host's."""
@@ -356,7 +357,7 @@ class _Scaffold:
     def _slopes(self, host: HostCall, known: Slopes, like: str) -> tuple[list[str], dict[int, str]]:
         """The statements that compute slopes, and the name of each by its argument; `like` has its shape."""
         operands = self._operands(host)
-        several = len([o for o in host.operands if isinstance(o, int)]) > 1
+        several = len(host.arguments) > 1
         method = "sequential" if several else "expand_dims"
         spec = self.names["spec"]
         values: dict[str, str] = {}
@@ -453,15 +454,12 @@ class _Scaffold:
     def _zero(self, parameter: Parameter) -> str:
         if not parameter.is_differentiated:
             return _none(parameter)
-        zeros = self._zeros_like(parameter.name, parameter.form == "array")
+        zeros = self._mapped("zeros_like", parameter.name, parameter.form == "array")
         return f"*{zeros}" if parameter.is_starred else zeros
 
     def _plain_zero(self, parameter: Parameter) -> str:
         """A cotangent of zeros, of whatever dtypes the leaves are."""
         return self._zero(parameter) if parameter.form == "array" else _none(parameter)
-
-    def _zeros_like(self, name: str, is_array: bool) -> str:
-        return self._mapped("zeros_like", name, is_array)
 
     def _mapped(self, function: str, name: str, is_array: bool) -> str:
         """A call of a function of `jax.numpy` on an array, or on each leaf of a pytree."""

@@ -188,7 +188,7 @@ class _Translation:
         match node:
             case ast.Name(id=name):
                 return self._values.get(name) or self._outer(node)
-            case ast.Constant() if _is_number(node):
+            case ast.Constant() if is_number(node):
                 return _Value(node, "constant")
             case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
                 value = self._array(self._value(operand))
@@ -207,7 +207,7 @@ class _Translation:
     def _outer(self, node: ast.Name) -> _Value:
         """A number that the module binds once and for all."""
         binding, root = self._module.sole_binding(node), self._module.root
-        if binding is None or binding.value is None or not _is_number(binding.value):
+        if binding is None or binding.value is None or not is_number(binding.value):
             raise _NotInJax
         if binding.scope is not root or not is_settled(node.id, root, self._module):
             raise _NotInJax
@@ -225,7 +225,7 @@ class _Translation:
             return _Value(ast.Subscript(value.node, _checked(index)), "constant")
         value = self._value(inner)
         is_list = any(isinstance(part, ast.List) for part in ast.walk(index))
-        if value.kind == "constant" or is_list or (value.kind == "tuple" and not _is_number(index)):
+        if value.kind == "constant" or is_list or (value.kind == "tuple" and not is_number(index)):
             raise _NotInJax
         kind: _Kind = "array" if value.kind == "tuple" else value.kind
         is_key = value.kind == "argument" and isinstance(index, ast.Constant) and isinstance(index.value, str)
@@ -375,7 +375,7 @@ def _is_of_last_axes(call: ast.Call, origin: str) -> bool:
 def _has_last_axis(call: ast.Call) -> bool:
     """Whether a call names an axis, counted from the end, and no other argument is one."""
     axes = [keyword.value for keyword in call.keywords if keyword.arg == "axis"]
-    return len(axes) == 1 and isinstance(axes[0], ast.UnaryOp) and _is_number(axes[0]) and len(call.args) <= 1
+    return len(axes) == 1 and isinstance(axes[0], ast.UnaryOp) and is_number(axes[0]) and len(call.args) <= 1
 
 
 def _counts_from_the_end(index: ast.expr) -> bool:
@@ -402,7 +402,7 @@ def _defaults(arguments: ast.arguments) -> Iterator[tuple[str, _Value]]:
     )
     pairs += zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
     for parameter, default in pairs:
-        if default is not None and _is_number(default):
+        if default is not None and is_number(default):
             yield parameter.arg, _Value(default, "constant")
 
 
@@ -435,15 +435,10 @@ def _filled(text: str, node: ast.expr) -> ast.expr:
     return filled
 
 
-def _constants(keywords: Iterable[ast.keyword], allowed: frozenset[str]) -> list[ast.keyword]:
-    return [ast.keyword(keyword.arg, _checked(keyword.value)) for keyword in _allowed(keywords, allowed)]
-
-
-def _allowed(keywords: Iterable[ast.keyword], allowed: frozenset[str]) -> Iterator[ast.keyword]:
-    for keyword in keywords:
-        if keyword.arg not in allowed:
-            raise _NotInJax
-        yield keyword
+def _constants(keywords: Sequence[ast.keyword], allowed: frozenset[str]) -> list[ast.keyword]:
+    if any(keyword.arg not in allowed for keyword in keywords):
+        raise _NotInJax
+    return [ast.keyword(keyword.arg, _checked(keyword.value)) for keyword in keywords]
 
 
 def _checked(node: ast.expr) -> ast.expr:
@@ -467,7 +462,8 @@ def is_constant(node: ast.expr) -> bool:
     return False
 
 
-def _is_number(node: ast.expr) -> bool:
+def is_number(node: ast.expr) -> bool:
+    """Whether an expression is a real number, perhaps a negative one."""
     inner = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
     return isinstance(inner, ast.Constant) and type(inner.value) in (int, float)
 

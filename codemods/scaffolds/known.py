@@ -12,7 +12,7 @@ from codemods.names import Module
 from codemods.plans import HostCall, HostExpression
 from codemods.resolve import Bound, Resolved
 from codemods.scaffolds.derivatives import DERIVATIVES, KEYWORDS, Known, Slopes, Twin
-from codemods.scaffolds.expressions import is_constant, translated
+from codemods.scaffolds.expressions import is_constant, is_number, translated
 from codemods.sites import PARTIAL, CallSite
 
 _FLOATS: Final = frozenset(
@@ -125,9 +125,7 @@ class _Body:
         match node:
             case ast.Name(id=name):
                 return self._values.get(name)
-            case ast.Constant(value=int() | float()) if not isinstance(node.value, bool):
-                return _Operand(ast.unparse(node))
-            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float())):
+            case _ if is_number(node):
                 return _Operand(ast.unparse(node))
             case ast.Call(func=ast.Attribute(value=inner, attr="astype"), args=[dtype], keywords=[]):
                 return self._cast(inner, dtype) if not self._module.origins(node.func) else None

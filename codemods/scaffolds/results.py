@@ -5,9 +5,15 @@ from __future__ import annotations
 import ast
 from typing import Final
 
+from codemods.arguments import is_literal_of
 from codemods.gradients.table import INTEGER_NAMES, INTEGER_TYPES
 from codemods.names import Module
 from codemods.specs import LEAVES
+
+_SAME_DTYPE: Final = frozenset({"reshape", "ravel", "flatten", "squeeze", "transpose", "copy"})
+_OF_THEIR_ARGUMENTS: Final = frozenset(
+    f"{library}.{name}" for library in ("numpy", "jax.numpy") for name in ("array", "asarray", "arange")
+)
 
 
 def is_integer(spec: ast.expr, module: Module) -> bool:
@@ -55,27 +61,8 @@ def _gives_integers(node: ast.Call, module: Module) -> bool:
     elif origin in ("jax.numpy.asarray", "jax.numpy.array", "jax.numpy.zeros", "jax.numpy.ones"):
         dtypes += node.args[1:2]
     if not dtypes and not node.keywords and origin in _OF_THEIR_ARGUMENTS:
-        return bool(node.args) and all(map(_are_integers, node.args))
+        return bool(node.args) and all(is_literal_of(int, argument) for argument in node.args)
     return bool(dtypes) and _is_integer_type(dtypes[0], module)
-
-
-_OF_THEIR_ARGUMENTS: Final = frozenset(
-    f"{library}.{name}" for library in ("numpy", "jax.numpy") for name in ("array", "asarray", "arange")
-)
-
-
-def _are_integers(node: ast.expr) -> bool:
-    match node:
-        case ast.Constant(value=int()):
-            return True
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return _are_integers(operand)
-        case ast.List(elts=elements) | ast.Tuple(elts=elements):
-            return all(map(_are_integers, elements)) and bool(elements)
-    return False
-
-
-_SAME_DTYPE: Final = frozenset({"reshape", "ravel", "flatten", "squeeze", "transpose", "copy"})
 
 
 def _is_integer_type(node: ast.expr, module: Module) -> bool:
