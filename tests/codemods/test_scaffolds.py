@@ -900,3 +900,21 @@ def test_variables_keep_what_they_stand_for(tmp_path):
                 found = run(result.after.decode(), "gradient")(jnp.asarray(z))
             expected = (function(z + 1e-6) - function(z - 1e-6)) / 2e-6
             np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "z.copy().dot(z) * z",
+        "np.float32(z) * z",
+        "(z * z).astype('float32')",
+        "np.linalg.cholesky(np.outer(z, z) + np.diag(z)) @ z",
+    ],
+)
+def test_an_expression_has_the_derivative_of_its_value(value, tmp_path):
+    result = migrate(with_body(f"return {value}"), tmp_path)
+    assert codes(result) == ["BC304"]
+    loss, gradient = run(result.after.decode(), "(loss, gradient)")
+    z = jnp.array([0.6, 1.2])
+    expected = [(loss(z + step) - loss(z - step)) / 2e-2 for step in 1e-2 * np.eye(2, dtype=np.float32)]
+    np.testing.assert_allclose(gradient(z), expected, rtol=1e-2)
