@@ -50,11 +50,13 @@ class Supplied:
       argument: what is known of the values.
       always: whether every call site supplies it; else some leave it to its default.
       may_be_key: whether a call site may pass a typed random key.
+      given: what each call site passes, in their order; empty unless all of them show it.
     """
 
     argument: Argument
     always: bool
     may_be_key: bool = False
+    given: tuple[ast.expr, ...] = dataclasses.field(default=(), compare=False)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ class _Seen:
     argument: Argument
     certain: bool = True
     may_be_key: bool = False
+    node: ast.expr | None = None
 
 
 def supplied(
@@ -77,9 +80,15 @@ def supplied(
             _common([found[name].argument for found in per_site if name in found]),
             all(name in found and found[name].certain for found in per_site),
             any(name in found and found[name].may_be_key for found in per_site),
+            _given([found[name].node if name in found else None for found in per_site]),
         )
         for name in names
     }
+
+
+def _given(nodes: list[ast.expr | None]) -> tuple[ast.expr, ...]:
+    shown = tuple(node for node in nodes if node is not None)
+    return shown if len(shown) == len(nodes) else ()
 
 
 def _common(arguments: list[Argument]) -> Argument:
@@ -119,7 +128,7 @@ def _of_site(function: FunctionNode, site: CallSite, resolved: Resolved, module:
 
 
 def _seen(node: ast.expr, module: Module) -> _Seen:
-    return _Seen(argument(node, module), may_be_key=may_be_key(node, module))
+    return _Seen(argument(node, module), may_be_key=may_be_key(node, module), node=node)
 
 
 def _keywords(site: CallSite, arguments: ast.arguments, found: dict[str, _Seen], module: Module) -> None:
@@ -223,7 +232,7 @@ def _of_call(node: ast.Call, module: Module, depth: int) -> Argument:
     if isinstance(node.func, ast.Attribute) and node.func.attr in ARRAY_METHODS and not origin:
         if argument(node.func.value, module, depth + 1).form != "array":
             return Argument()
-        dtype = _dtype_name(node.args[0], module) if node.func.attr == "astype" and node.args else None
+        dtype = dtype_name(node.args[0], module) if node.func.attr == "astype" and node.args else None
         return Argument("array", dtype)
     return Argument()
 
@@ -265,9 +274,10 @@ def is_literal_of(kind: type, node: ast.expr) -> bool:
 
 
 def _dtype_keyword(node: ast.Call, module: Module) -> str | None:
-    return next((_dtype_name(k.value, module) for k in node.keywords if k.arg == "dtype"), None)
+    return next((dtype_name(k.value, module) for k in node.keywords if k.arg == "dtype"), None)
 
 
-def _dtype_name(node: ast.expr, module: Module) -> str | None:
+def dtype_name(node: ast.expr, module: Module) -> str | None:
+    """The name of a dtype that is the same in every mode; None for others."""
     name = node.value if isinstance(node, ast.Constant) else (module.origin(node) or "").rpartition(".")[2]
     return name if isinstance(name, str) and name in _DTYPES else None

@@ -35,6 +35,16 @@ BINARY: Final = _qualified(
     "logical_xor matmul maximum minimum mod multiply nextafter not_equal pow power remainder "
     "right_shift subtract true_divide vecdot",
 )
+# Ufuncs of one operand or two, with one result: of the operands' dtype, or of one that `casting="no"` and the
+# strict write refuse alike.
+ELEMENTWISE: Final = _qualified(
+    "numpy",
+    "abs absolute acos acosh add arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 "
+    "atanh cbrt ceil conj conjugate copysign cos cosh deg2rad degrees divide exp exp2 expm1 fabs floor "
+    "floor_divide fmax fmin fmod heaviside hypot log log10 log1p log2 logaddexp logaddexp2 maximum minimum "
+    "mod multiply negative nextafter positive pow power rad2deg radians reciprocal remainder rint sign sin "
+    "sinh sqrt square subtract tan tanh true_divide trunc",
+)
 # Write into their first argument.
 WRITES_FIRST: Final = _qualified(
     "numpy", "copyto put place putmask fill_diagonal put_along_axis random.shuffle"

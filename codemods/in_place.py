@@ -10,6 +10,7 @@ from typing import Final
 from codemods.annotations import is_typed, jax_annotated
 from codemods.arguments import Supplied
 from codemods.bodies import BodyReport, Obstacle, Usage, Use
+from codemods.fusing import fused
 from codemods.groups import Adapted, Context, Findings, Group, conversion, of_obstacle
 from codemods.hoisting import anchor, why_not_hoisted
 from codemods.model import Diagnostic
@@ -137,7 +138,7 @@ class InPlace:
                 if spec.kind == "empty"
                 else form_of(function.body, function, report, spec, self.context.module)
             )
-        return FunctionPlan(
+        plan = FunctionPlan(
             function,
             self._new_name(group),
             group.position,
@@ -155,6 +156,10 @@ class InPlace:
             is_typed(function, group.position),
             self._anchor(function),
         )
+        if not self.context.options.fuse:
+            return plan
+        found = fused(plan, group, findings, self.context.module, self.context.options)
+        return dataclasses.replace(plan, fused=found)
 
     def _anchor(self, function: FunctionNode) -> ast.stmt | None:
         if not isinstance(function, ast.Lambda):

@@ -50,6 +50,7 @@ class Options:
         NumPy's arithmetic unproven, `jax` adapts every callback with `arrays="jax"`.
       views: hand out views where `auto` would copy an argument that may outlive the call.
       public: rewrite public functions in place instead of adding a sibling.
+      fuse: have ufuncs compute straight into the outputs where shape and dtype are known to be equal.
       default_vmap_method: `vmap_method=` for call sites that give none.
       assume_jax: dotted expressions that stand for the `jax` module, such as `self._jax`.
       apis: the names of the APIs to migrate.
@@ -66,6 +67,7 @@ class Options:
     arrays: Arrays = "auto"
     views: bool = False
     public: bool = False
+    fuse: bool = False
     default_vmap_method: str | None = None
     assume_jax: tuple[str, ...] = ()
     apis: tuple[Name, ...] = DEFAULT

@@ -381,6 +381,13 @@ def migration_options(function: Function) -> Function:
                 help="Rewrite public functions in place, where a private sibling would be added.",
             ),
             option(
+                "--fuse/--no-fuse",
+                default=False,
+                group=group,
+                help="Have a ufunc such as np.sin compute straight into its output, where shape and dtype "
+                "are known to be equal: one array less, which counts where arrays are large.",
+            ),
+            option(
                 "--default-vmap-method",
                 metavar="METHOD",
                 type=click.Choice(VMAP_METHODS),

@@ -62,6 +62,8 @@ class FunctionPlan:
       is_typed: whether the definition is annotated throughout, so that the new parameters should be.
       anchor: the statement in front of which the `def` of a lambda goes.
       takes_buffers: whether the function is a buffer callback already, whose signature stays.
+      fused: for a `return`, or the lambda, which of its values, in their order, ufuncs compute straight into
+        the outputs.
     """
 
     function: FunctionNode
@@ -81,6 +83,14 @@ class FunctionPlan:
     is_typed: bool
     anchor: ast.stmt | None = None
     takes_buffers: bool = False
+    fused: Mapping[ast.AST, frozenset[int]] = dataclasses.field(default_factory=dict)
+
+    @property
+    def results(self) -> list[tuple[ast.AST, ReturnForm, ast.expr | None]]:
+        """Each `return`, or the lambda, with the form of its value."""
+        if isinstance(self.function, ast.Lambda):
+            return [(self.function, self.result, self.function.body)]
+        return [(planned.node, planned.form, planned.node.value) for planned in self.returns]
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)

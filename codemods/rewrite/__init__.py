@@ -15,6 +15,7 @@ from codemods.free_names import FreeNames
 from codemods.model import Options, Status
 from codemods.names import Module
 from codemods.plans import FunctionPlan, ModulePlan, Parameter, ScaffoldPlan, SiblingPlan, SitePlan
+from codemods.returns import leaves
 from codemods.rewrite import call, functions
 from codemods.rewrite import scaffold as derivative
 from codemods.rewrite.dialect import Dialect, JaxDialect, Names
@@ -214,9 +215,9 @@ class _Rewriter:
                 planned.after is not None and planned.form == "leaves" for planned in plan.returns
             )
             runtime = plan.falls_through or kept_trees
+            numpy = bool(plan.fused)
         else:
-            runtime = False
-        numpy = False
+            runtime = numpy = False
         if not self._dialect.generates_helpers:
             runtime = runtime or "store" in forms or any(how.startswith("tree") for how in hows)
             numpy = numpy or any(how.startswith("array") for how in hows)
@@ -405,9 +406,14 @@ def _indented(text: str, indent: str) -> str:
 
 
 def _writes(plan: FunctionPlan | SiblingPlan) -> bool:
-    if isinstance(plan, SiblingPlan) or isinstance(plan.function, ast.Lambda) or plan.falls_through:
+    """Whether it stores any value, which ufuncs do not need for their outputs."""
+    if isinstance(plan, SiblingPlan) or plan.falls_through:
         return True
-    return any(planned.form != "bare" for planned in plan.returns)
+    for node, form, value in plan.results:
+        count = len(leaves(value)) if form == "leaves" and value is not None else 1
+        if form != "bare" and len(plan.fused.get(node, ())) < count:
+            return True
+    return False
 
 
 def _dialect(options: Options, module: Module, planned: Collection[str]) -> tuple[Dialect, str]:

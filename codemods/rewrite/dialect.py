@@ -48,6 +48,10 @@ class Dialect:
     def store(self, names: Names, out: str, value: str) -> str:
         return f"{names.runtime}.store({out}, {value})"
 
+    def view(self, names: Names, out: str) -> str:
+        """One leaf as an array of NumPy."""
+        return f"{names.numpy}.asarray({out})"
+
     def converted(self, names: Names, conversion: Conversion) -> str:
         """One parameter, converted, as an expression."""
         copy = conversion.how.endswith("copy")

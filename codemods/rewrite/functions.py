@@ -179,7 +179,9 @@ def hoisted(
         len(head),
         (named.old_indent, indent),
     )
-    written = Writer(dialect, names, plan.out).write(plan.result, expression.body, behind)
+    written = Writer(dialect, names, plan.out).write(
+        plan.result, expression.body, behind, plan.fused.get(plan.function, frozenset())
+    )
     around = [*parsing.comments_in(between), *parsing.comments_in(expression.colon)]
     lines = [f"{head}{shown}):"]
     lines += [body + line for line in imports]

@@ -11,7 +11,7 @@ from typing import Final
 import libcst as cst
 
 from codemods.plans import FunctionPlan, ReturnForm, ReturnPlan
-from codemods.rewrite import parsing
+from codemods.rewrite import fusing, parsing
 from codemods.rewrite.alignment import realigned
 from codemods.rewrite.dialect import Dialect, Names
 
@@ -65,19 +65,26 @@ class Writer:
     def __init__(self, dialect: Dialect, names: Names, out: str) -> None:
         self._dialect, self._names, self._out = dialect, names, out
 
-    def write(self, form: ReturnForm, value: cst.BaseExpression | None, spot: Spot) -> list[Write]:
+    def write(
+        self,
+        form: ReturnForm,
+        value: cst.BaseExpression | None,
+        spot: Spot,
+        fused: frozenset[int] = frozenset(),
+    ) -> list[Write]:
         """The writes of a value, whose white space holds all of its indentation.
 
-        Comments between the elements of a literal go above their writes, unless they are for tools.
+        Comments between the elements of a literal go above their writes, unless they are for tools. Of the
+        writes, ufuncs compute those that are `fused`.
         """
         if form == "bare" or value is None:
             comments = tuple(parsing.comments_in(value))
             text = "" if form == "bare" else self._dialect.store(self._names, self._out, "None")
             return [Write(text, comments)] if text or comments else []
         if form == "leaves":
-            return list(self._leaves(value, spot))
+            return list(self._leaves(value, spot, fused))
         if form == "write":
-            return [Write(self._one(self._out, value, spot))]
+            return [Write(self._leaf(self._out, value, spot, is_fused=bool(fused)))]
         argument = parsing.as_argument(value)
         before, after = self._around(self._dialect.store(self._names, self._out, "\0"))
         column = len(spot.indent + before) + (0 if argument is value else 1)
@@ -94,6 +101,21 @@ class Writer:
         text = self._dialect.write if form == "write" else self._dialect.store
         return text(self._names, self._out, name)
 
+    def _leaf(self, out: str, value: cst.BaseExpression, spot: Spot, *, is_fused: bool) -> str:
+        return self._fused(out, value, spot) if is_fused else self._one(out, value, spot)
+
+    def _fused(self, out: str, value: cst.BaseExpression, spot: Spot) -> str:
+        """The call of a ufunc as a statement, whose value is its output."""
+        assert isinstance(value, cst.Call)
+        former = parsing.code(value)
+        if "\n" not in former:
+            value = value.with_changes(lpar=[], rpar=[])
+        call = fusing.with_output(value, self._dialect.view(self._names, out))
+        text = parsing.code(call)
+        if _is_too_long("", former, text[len(former) :], spot):
+            return parsing.code(fusing.broken(call, spot.indent, spot.unit))
+        return parsing.placed(text, spot.column, len(spot.indent), spot.old_indent, spot.indent, spot.unit)
+
     def _one(self, out: str, value: cst.BaseExpression, spot: Spot) -> str:
         before, after = self._around(self._dialect.write(self._names, out, "\0"))
         column = len(spot.indent + before)
@@ -107,10 +129,11 @@ class Writer:
         before, _, after = text.partition("\0")
         return before, after
 
-    def _leaves(self, value: cst.BaseExpression, spot: Spot) -> Iterator[Write]:
+    def _leaves(self, value: cst.BaseExpression, spot: Spot, fused: frozenset[int]) -> Iterator[Write]:
         pending: list[str] = []
-        for element in _elements(value, spot):
-            text = self._one(f"{self._out}[{element.index}]", element.value, element.spot)
+        for number, element in enumerate(_elements(value, spot)):
+            out = f"{self._out}[{element.index}]"
+            text = self._leaf(out, element.value, element.spot, is_fused=number in fused)
             pragma = "  ".join(filter(_PRAGMA.match, element.comments))
             plain = [comment for comment in element.comments if not _PRAGMA.match(comment)]
             yield Write(text, (*pending, *element.above, *plain), pragma)
@@ -308,7 +331,8 @@ class ReturnRewriter(parsing.StatementTransformer):
 
     def _writes(self, statement: cst.Return, plan: ReturnPlan, *, breaks: bool = True) -> list[Write]:
         value, spot = self._value(statement)
-        return self._writer.write(plan.form, value, dataclasses.replace(spot, breaks=breaks))
+        fused = self._plan.fused.get(plan.node, frozenset())
+        return self._writer.write(plan.form, value, dataclasses.replace(spot, breaks=breaks), fused)
 
     def _value(self, statement: cst.Return) -> tuple[cst.BaseExpression | None, Spot]:
         """A returned value, its white space made absolute, and where it stands."""
