@@ -60,6 +60,11 @@ def increment_into(ctx: Any, out: Any, x: Any) -> None:
     np.add(np.asarray(x), 1, out=np.asarray(out))
 
 
+def assign_increment(ctx: Any, out: Any, x: Any) -> None:
+    """Adds one and assigns the result, as migrated code does without `--fuse`."""
+    out[...] = np.add(np.asarray(x), 1)
+
+
 def increment(x: Any) -> np.ndarray:
     """Adds one."""
     total: np.ndarray = np.add(np.asarray(x), 1)

@@ -4,9 +4,9 @@
 not. The first one is strict: a value of another shape or dtype is an error. So is the second one, where
 
 - every operand has the output's shape, or is a number. A smaller array would be broadcast.
-- the operands have the output's dtype. Then NumPy finds that of the result, and `casting="no"` refuses any
-  but the output's, as the strict write does. (That also narrows 64-bit results where JAX does, which only
-  other operands give; `tests/codemods/test_fusing.py` tries all dtypes of JAX.)
+- the operands have the output's dtype, so that `casting="no"` refuses what the strict write refuses: a result
+  of any other dtype. (Of operands with other dtypes, the strict write may narrow a 64-bit result as JAX does.
+  `tests/codemods/test_fusing.py` tries every ufunc with all dtypes of JAX.)
 
 An operand is an argument of the callback, or what ufuncs make of such. That it has the output's shape and
 dtype is what every call site must show, by a spec such as `jax.ShapeDtypeStruct(x.shape, x.dtype)` for the

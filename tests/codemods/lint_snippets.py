@@ -1519,6 +1519,10 @@ _NEAR_MISSES: dict[str, dict[str, str]] = {
                     return
                 np.asarray(out)[:] = x
         """,
+        "has a ufunc write": """
+            def cb(ctx, out, x):
+                np.sin(np.asarray(x), out=np.asarray(out), casting="no")
+        """,
         "writes every output of a tuple": """
             def cb(ctx, out, x):
                 a, b = out

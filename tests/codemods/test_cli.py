@@ -260,13 +260,13 @@ def test_a_file_that_changes_during_the_run_is_left_alone(monkeypatch):
 
 def test_options_reach_the_engine(engine):
     write("a.py")
-    arguments = "--target jax --arrays numpy --views --public --default-vmap-method sequential"
+    arguments = "--target jax --arrays numpy --views --public --fuse --default-vmap-method sequential"
     arguments += " --assume-jax self._jax --assume-jax backend.jax"
     assert migrate("a.py", *arguments.split()).exit_code == 0
     assert engine == [
         (
             (Path("a.py"),),
-            Options("jax", "numpy", True, True, "sequential", ("self._jax", "backend.jax")),
+            Options("jax", "numpy", True, True, True, "sequential", ("self._jax", "backend.jax")),
         )
     ]
 
@@ -321,12 +321,15 @@ def settings(text: str, path: str = "pyproject.toml") -> None:
 def test_settings_are_the_defaults(engine):
     write("pkg/a.py")
     settings(
-        'target = "jax"\narrays = "jax"\nviews = true\npublic = true\ndefault-vmap-method = "expand_dims"\n'
-        'assume-jax = ["self._jax", "jx"]\nformat = "json"\ncheck = true\n'
+        'target = "jax"\narrays = "jax"\nviews = true\npublic = true\nfuse = true\n'
+        'default-vmap-method = "expand_dims"\nassume-jax = ["self._jax", "jx"]\n'
+        'format = "json"\ncheck = true\n'
     )
     result = migrate("pkg")
     assert json.loads(result.stdout)["summary"]["changed"] == result.exit_code == 1
-    assert engine == [((Path("pkg"),), Options("jax", "jax", True, True, "expand_dims", ("self._jax", "jx")))]
+    assert engine == [
+        ((Path("pkg"),), Options("jax", "jax", True, True, True, "expand_dims", ("self._jax", "jx")))
+    ]
 
 
 def test_the_command_line_outweighs_the_settings(engine):

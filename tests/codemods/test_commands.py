@@ -106,7 +106,7 @@ def test_a_configuration_names_the_module(folder):
     [
         ["--target", "jax"],
         ["--arrays", "jax"],
-        ["--arrays=numpy", "--views", "--public"],
+        ["--arrays=numpy", "--views", "--public", "--fuse"],
         ["--default-vmap-method", "sequential"],
     ],
     ids=" ".join,

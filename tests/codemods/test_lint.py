@@ -384,7 +384,7 @@ OPTIONS = {
     "--arrays jax": (Options(arrays="jax", gradients="auto"), DIFFERENTIATED),
     "--arrays numpy": (Options(arrays="numpy", gradients="auto"), AS_BEFORE),
     "--views": (Options(views=True, gradients="auto"), KEPT_ALL_THE_SAME),
-    "--public": (Options(public=True, gradients="auto"), AS_BEFORE),
+    "--public --fuse": (Options(public=True, fuse=True, gradients="auto"), AS_BEFORE),
     "--from io_callback": (Options(apis=("pure_callback", "io_callback"), gradients="auto"), AS_BEFORE),
     "--default-vmap-method sequential": (
         Options(default_vmap_method="sequential", gradients="auto"),

@@ -42,7 +42,7 @@ ROOT = Path(__file__).parents[2]
 TESTDATA = ROOT / "testdata"
 HARNESS = Path(__file__).with_name("harness.py")
 # Every pair must also print the same when it is migrated with these on top of its own options.
-OTHER_OPTIONS = [("--target", "jax"), ("--arrays", "jax")]
+OTHER_OPTIONS = [("--target", "jax", "--fuse"), ("--arrays", "jax")]
 KEYS = {"options", "exit", "sites", "notes", "findings", "printed"}
 
 

@@ -67,7 +67,8 @@ def test_changed_programs_print_the_same(
     def check(data: st.DataObject, original: Original) -> None:
         changed, features = data.draw(mutated(original.text))
         hypothesis.note(f"--- {original.name}\n{changed.decode(errors='replace')}")
-        outcome = checker.check(changed, original.others, Options(), names=None)
+        options = Options(fuse=data.draw(st.booleans()))
+        outcome = checker.check(changed, original.others, options, names=None)
         outcomes.update({"programs": 1, "do not run": outcome is None})
         if outcome is not None:  # not every change leaves a program that runs
             outcomes.update(outcome.statuses)
