@@ -380,7 +380,7 @@ KEPT_ALL_THE_SAME = AS_BEFORE | {
 OPTIONS = {
     "--vjp zeros": (Options(vjp="zeros", gradients="auto"), AS_BEFORE),
     "--vjp finite-difference": (Options(vjp="finite-difference", gradients="auto"), DIFFERENCES),
-    "--target jax": (Options("jax", gradients="auto"), DIFFERENTIATED),
+    "--target jax --fuse": (Options("jax", fuse=True, gradients="auto"), DIFFERENTIATED),
     "--arrays jax": (Options(arrays="jax", gradients="auto"), DIFFERENTIATED),
     "--arrays numpy": (Options(arrays="numpy", gradients="auto"), AS_BEFORE),
     "--views": (Options(views=True, gradients="auto"), KEPT_ALL_THE_SAME),
