@@ -103,7 +103,7 @@ class Project:
 
     def _is_near(self, file: str, path: Path) -> bool:
         """Whether a file is in the same project of the repository as `path`."""
-        top = self._marked(os.path.dirname(os.path.realpath(path)))
+        top = self._marked(os.path.dirname(_real(path)))
         return top is None or file.startswith(os.path.join(top, ""))
 
     @functools.cache  # noqa: B019 - a project lives as long as the run
@@ -145,11 +145,25 @@ class Project:
         for file in sorted(files):
             if file != own:
                 # One that is too large to be looked into uses what it spells, and all that a module has.
-                yield file, self._uses(file) or everything(os.fsencode(name) + b" *")
+                yield file, self.uses(file) or everything(os.fsencode(name) + b" *")
 
-    def uses(self, file: str) -> FileUses | None:
+    @functools.cache  # noqa: B019 - a project lives as long as the run
+    def uses(self, path: str) -> FileUses | None:
         """What a file of the project uses; None where it is too large to tell."""
-        return self._uses(file)
+        try:
+            data = _read(path)
+        except OSError:
+            return FileUses()  # it is gone
+        if len(data) > _LARGEST_READ:
+            return None
+        try:
+            source = _source(path, data)
+            if source.runs_files:
+                return everything(source.text.encode(errors="replace"))
+            return read_uses(source.tree, stub=path.endswith(STUB))
+        except _UNREADABLE:
+            # In a notebook's JSON, an escape may stand right in front of a word.
+            return everything(_JSON_ESCAPE.sub(b" ", data) if path.endswith(NOTEBOOK) else data)
 
     def forget(self) -> None:
         """Lets go of the parsed modules that were asked for least of late, when they have become many.
@@ -166,24 +180,25 @@ class Project:
     def taking_all(self, path: Path) -> list[str]:
         """The files that may take everything from the module that `path` is."""
         wanted = {(module_name(path), "*"), ("", "*")}
-        return [file for file in self._with_stars if (uses := self._uses(file)) and uses.taken & wanted]
+        return [file for file in self._with_stars if (uses := self.uses(file)) and uses.taken & wanted]
 
     @functools.cache  # noqa: B019
-    def is_handed_around(self, path: Path) -> bool:
-        """Whether a file may hand on the module that `path` is, or a package around it, as a value."""
+    def is_handed_around(self, file: str) -> bool:
+        """Whether another file may hand on the module in `file`, or a package around it, as a value."""
+        path = Path(file)
         return self._computes_imports or any(map(self._is_handed, {module_name(path), *path.parent.parts}))
 
     @functools.cache  # noqa: B019
     def _is_handed(self, module: str) -> bool:
         return module in self._module_names and any(
-            uses is None or module in uses.handed for uses in map(self._uses, self._spelling(module))
+            uses is None or module in uses.handed for uses in map(self.uses, self._spelling(module))
         )
 
     @functools.cached_property
     def _computes_imports(self) -> bool:
         """Whether a file hands on a module whose name is computed."""
         files = frozenset().union(*map(self._spelling, IMPORTERS))
-        return any(uses is None or ANYTHING in uses.handed for uses in map(self._uses, files))
+        return any(uses is None or ANYTHING in uses.handed for uses in map(self.uses, files))
 
     def are_related(self, name: str, other: str) -> bool:
         """Whether an object may have methods of both classes with these names."""
@@ -202,7 +217,7 @@ class Project:
 
     def _next_kin(self, name: str) -> set[str]:
         found, is_class = set(), False
-        all_uses = [self._uses(file) for file in self._spelling(name)]
+        all_uses = [self.uses(file) for file in self._spelling(name)]
         taken = {attribute for uses in all_uses if uses for of, attribute in uses.taken if of == name}
         for uses in all_uses:
             for each in uses.classes if uses else ():
@@ -256,7 +271,7 @@ class Project:
 
     def module_files(self, dotted: str, path: Path) -> list[str]:
         """The files that `dotted`, with leading dots where relative, may mean when imported in `path`."""
-        return list(self._module_files(dotted, os.path.dirname(os.path.realpath(path))))
+        return list(self._module_files(dotted, os.path.dirname(_real(path))))
 
     @functools.cache  # noqa: B019 - a project lives as long as the run
     def _module_files(self, dotted: str, folder: str) -> tuple[str, ...]:
@@ -307,7 +322,7 @@ class Project:
 
     def patches(self, path: Path, api: Api) -> Iterator[tuple[str, str]]:
         """File and place where another file of the same project replaces the API it calls."""
-        own, called = os.path.realpath(path), module_name(path)
+        own, called = _real(path), module_name(path)
         for file, found in self._patches(api).items():
             if file != own and self._is_near(file, path):
                 yield from ((file, place) for patch, place in found if patch.module in ("jax", called))
@@ -383,24 +398,6 @@ class Project:
 
         return frozenset(self._contents.matching(imports, files))
 
-    @functools.cache  # noqa: B019
-    def _uses(self, path: str) -> FileUses | None:
-        """What a file uses; None where it is too large to tell."""
-        try:
-            data = _read(path)
-        except OSError:
-            return FileUses()  # it is gone
-        if len(data) > _LARGEST_READ:
-            return None
-        try:
-            source = _source(path, data)
-            if source.runs_files:
-                return everything(source.text.encode(errors="replace"))
-            return read_uses(source.tree, stub=path.endswith(STUB))
-        except _UNREADABLE:
-            # In a notebook's JSON, an escape may stand right in front of a word.
-            return everything(_JSON_ESCAPE.sub(b" ", data) if path.endswith(NOTEBOOK) else data)
-
     def _read(self, file: str) -> Module | None:
         try:
             data = _read(file)
@@ -415,8 +412,13 @@ def module_name(path: Path) -> str:
     return path.parent.name if path.stem == "__init__" else path.stem
 
 
-@functools.lru_cache(maxsize=16)
 def _real(path: Path) -> str:
+    """The real path of a file, which is asked for again and again; a relative one leads from where we are."""
+    return _real_of(os.fspath(path) if path.is_absolute() else os.path.join(os.getcwd(), path))
+
+
+@functools.lru_cache(maxsize=16)
+def _real_of(path: str) -> str:
     return os.path.realpath(path)
 
 

@@ -9,7 +9,7 @@ import functools
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from codemods.trees import children, walk
@@ -195,7 +195,8 @@ class _Reader:
 
     def _attribute(self, node: ast.Attribute) -> None:
         self.attributes.add(node.attr)
-        self.taken.update((tail, node.attr) for tail in _last_names(node.value))
+        if tail := _last_name(node.value):
+            self.taken.add((tail, node.attr))
         self.looked_into.add(node.value)
         if not isinstance(node.value, LITERALS):
             self.based.append(node)
@@ -235,12 +236,12 @@ class _Reader:
 
     def _call(self, node: ast.Call) -> None:
         """`mock.patch("module.name")`, `setattr(module, "name", …)`, `patch.multiple(module, name=…)`."""
-        if _PATCHER.search(next(iter(_last_names(node.func)), "")):
+        name = _last_name(node.func)
+        if _PATCHER.search(name):
             texts = [text for argument in node.args[:2] for text in _constant_parts(argument)]
             self.patched.update(text.rpartition(".")[2] for text in texts)
             self.patched.update(keyword.arg for keyword in node.keywords if keyword.arg)
-        self._call_of_names(node)
-        name = next(iter(_last_names(node.func)), "")
+        self._call_of_names(node, name)
         if name in _LOOKING_IN:
             self.looked_into.update(node.args[:1])
         elif name in IMPORTERS:
@@ -264,18 +265,18 @@ class _Reader:
         if node.arg:
             self.words.add(node.arg)
 
-    def _call_of_names(self, node: ast.Call) -> None:
+    def _call_of_names(self, node: ast.Call, name: str) -> None:
         """`type("B", (A,), {"name": …})`, `vars(self).update(name=…)`, and setters of computed names."""
         match node:
             case ast.Call(func=ast.Attribute(value=base, attr="update")) if _is_namespace(base):
                 self.patched.update(keyword.arg for keyword in node.keywords if keyword.arg)
                 for argument in [*node.args, *(k.value for k in node.keywords if k.arg is None)]:
                     self._namespace_of(argument)
-            case ast.Call(func=function) if _MAKERS & {*_last_names(function)}:
+            case ast.Call() if name in _MAKERS:
                 for argument in [*node.args[2:], *(k.value for k in node.keywords if k.arg == "namespace")]:
                     self.patched.update(_keys(argument))
-            case ast.Call(func=function, args=[target, *rest]) if _SETTERS & {*_last_names(function)}:
-                named = rest[0] if len(rest) > 0 and not _is_text(target) else target
+            case ast.Call(args=[target, *rest]) if name in _SETTERS:
+                named = rest[0] if rest and not _is_text(target) else target
                 self.replaces_computed |= not _ends_in_text(named)
 
     def _namespace_of(self, value: ast.expr) -> None:
@@ -329,11 +330,10 @@ class _Reader:
         return self.imports.get(name) or [star[:-1] + name for star in self.imports.get("*", ())]
 
     def _starts_with_import(self, node: ast.expr) -> bool:
-        while isinstance(node, ast.Attribute):
-            node = node.value
-        if not isinstance(node, ast.Name):
-            return is_import(node)
-        return node.id in self.imports or (node.id not in self.bound and "*" in self.imports)
+        root = _root(node)
+        if not isinstance(root, ast.Name):
+            return is_import(root)
+        return root.id in self.imports or (root.id not in self.bound and "*" in self.imports)
 
     def _bases(self) -> dict[str, frozenset[str]]:
         owners = self._owners()
@@ -342,21 +342,24 @@ class _Reader:
         plain -= {owner.name for owner in self.classes if not makes_own_objects(owner)}
         found: dict[str, set[str]] = {}
         for node in self.based:
-            base = node.value
-            while isinstance(base, ast.Attribute):
-                base = base.value
-            name = base.id if isinstance(base, ast.Name) else ""
-            bases = {origin.partition(".")[0] + "." for origin in self._origins(name)}
-            if is_import(base):
-                bases = {"."}
-            elif node in owners:
-                bases = {OBJECT_OF + owners[node]}
-            elif (
-                base is node.value and isinstance(base, ast.Call) and not plain.isdisjoint(_names(base.func))
-            ):
-                bases = {OBJECT_OF + called for called in _names(base.func)}
-            found.setdefault(node.attr, set()).update(bases or {ANYTHING})
+            found.setdefault(node.attr, set()).update(self._bases_of(node, owners, plain) or {ANYTHING})
         return {attribute: frozenset(bases) for attribute, bases in found.items()}
+
+    def _bases_of(
+        self, node: ast.Attribute, owners: Mapping[ast.Attribute, str], plain: Collection[str]
+    ) -> Iterable[str]:
+        """What an attribute may be read of; nothing where that may be anything."""
+        root = _root(node)
+        if is_import(root):
+            return (".",)
+        if node in owners:
+            return (OBJECT_OF + owners[node],)
+        if isinstance(root, ast.Name):
+            return [origin.partition(".")[0] + "." for origin in self._origins(root.id)]
+        match node.value:
+            case ast.Call(func=ast.Name(id=name)) if name in plain:
+                return (OBJECT_OF + name,)
+        return ()
 
     def _owners(self) -> dict[ast.Attribute, str]:
         """The attributes that methods read of the object they are called on, with the name of its class."""
@@ -428,7 +431,7 @@ class _Reader:
 
 def is_import(node: ast.AST) -> bool:
     """Whether an expression imports a module by a name."""
-    return isinstance(node, ast.Call) and not IMPORTERS.isdisjoint(_last_names(node.func))
+    return isinstance(node, ast.Call) and _last_name(node.func) in IMPORTERS
 
 
 def makes_own_objects(owner: ast.ClassDef) -> bool:
@@ -440,16 +443,12 @@ def makes_own_objects(owner: ast.ClassDef) -> bool:
     )
 
 
-def _names(node: ast.expr) -> Iterable[str]:
-    return (node.id,) if isinstance(node, ast.Name) else ()
-
-
 def first_parameter(node: ast.AST) -> str | None:
     """The parameter of a method that stands for the object or class which it is called on."""
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         return None
     positional = [*node.args.posonlyargs, *node.args.args]
-    if not positional or any("staticmethod" in _last_names(each) for each in node.decorator_list):
+    if not positional or any(_last_name(each) == "staticmethod" for each in node.decorator_list):
         return None
     return positional[0].arg
 
@@ -476,25 +475,28 @@ def _bound_by(node: ast.AST) -> Iterable[str]:
 
 
 def _on_self(owner: ast.ClassDef) -> Iterator[ast.Attribute]:
-    """The attributes that the methods of a class assign on their first parameter."""
+    """The attributes that the methods of a class assign on what they are called on."""
     for item in owner.body:
-        if not isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef):
-            continue
-        positional = [*item.args.posonlyargs, *item.args.args]
-        if not positional:
-            continue
-        for node in walk(item):
-            if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
-                match node.value:
-                    case ast.Name(id=name) if name == positional[0].arg:
-                        yield node
+        own = first_parameter(item)
+        for node in walk(item) if own is not None else ():
+            match node:
+                case ast.Attribute(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()) if name == own:
+                    yield node
 
 
-def _last_names(node: ast.expr) -> Iterable[str]:
+def _root(node: ast.expr) -> ast.expr:
+    """What the first attribute of a chain of them is read of."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node
+
+
+def _last_name(node: ast.expr) -> str:
+    """The last part of a dotted name; empty for any other expression."""
     match node:
         case ast.Name(id=name) | ast.Attribute(attr=name):
-            return (name,)
-    return ()
+            return name
+    return ""
 
 
 def _is_namespace(node: ast.expr) -> bool:

@@ -87,7 +87,6 @@ class Search:
         self.read: set[str] = set()
         self.own = source.file
         self.handed_on: set[Name] = set()
-        self._handed: dict[str, bool] = {}
         self._meant: dict[tuple[str, str, str], bool] = {}
         self.most_names, self.bytes_left = _MOST_NAMES, _MOST_BYTES
         for site in sites:
@@ -187,7 +186,7 @@ class Search:
 
     def _may_be_read(self, name: Name, base: str) -> bool:
         if base == ANYTHING:
-            return name.file is None or self._is_handed_around(name.file)
+            return name.file is None or self.modules.project.is_handed_around(name.file)
         if base.startswith(OBJECT_OF):
             return self._may_be_of(name, base.removeprefix(OBJECT_OF))
         return base == "." or self.modules.project.has_module(base.removesuffix("."))
@@ -197,11 +196,6 @@ class Search:
         if name.file is not None:
             return False
         return name.owner is None or self.modules.project.are_related(owner, name.owner)
-
-    def _is_handed_around(self, file: str) -> bool:
-        if file not in self._handed:
-            self._handed[file] = self.modules.project.is_handed_around(Path(file))
-        return self._handed[file]
 
     def _look(self, name: Name, file: str) -> None:
         source = None if file.endswith(STUB) else self.modules.source(file)
@@ -282,7 +276,7 @@ class Search:
         owner = _own_class(base, source.module)
         if owner is not None:
             return self._may_be_of(name, owner)
-        return name.file is None or is_import(base) or self._is_handed_around(name.file)
+        return name.file is None or is_import(base) or self.modules.project.is_handed_around(name.file)
 
     def _has(self, origin: str, name: Name, source: Source) -> bool:
         """Whether what has a dotted name may have what is looked for: no module has a method."""

@@ -107,6 +107,30 @@ def test_the_file_itself_does_not_count_however_it_is_spelled(
         assert not found.used_elsewhere("_host", path)
 
 
+def test_a_relative_path_is_the_file_that_it_leads_to_by_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    text = "def _host(x): return x\nm._host = print"
+    found = project(tmp_path, {"pyproject.toml": "", "a/m.py": text, "b/m.py": text}, "a/m.py", "b/m.py")
+    for folder, other in (("a", "b"), ("b", "a")):
+        monkeypatch.chdir(tmp_path / folder)
+        assert [file for file, _ in found.others("_host", Path("m.py"))] == [str(tmp_path / other / "m.py")]
+        assert found.replaced("_host", Path("m.py")) == str(tmp_path / other / "m.py")
+
+
+@pytest.mark.parametrize(
+    ("method", "is_replaced"),
+    [
+        pytest.param("def set(self, m): self._host = print", False, id="on the object itself"),
+        pytest.param(
+            "@staticmethod\n    def set(m): m._host = print", True, id="on a static method's argument"
+        ),
+    ],
+)
+def test_what_a_class_assigns_replaces_a_function(tmp_path: Path, method: str, is_replaced: bool):
+    other = f"class Fake:\n    {method}\n"
+    found = project(tmp_path, {"pyproject.toml": "", "m.py": "def _host(x): return x", "other.py": other})
+    assert (found.replaced("_host", tmp_path / "m.py") is not None) is is_replaced
+
+
 def test_a_link_to_the_file_does_not_count(tmp_path: Path):
     found = project(tmp_path, {"pyproject.toml": "", "m.py": "getattr(m, '_host')"})
     (tmp_path / "link.py").symlink_to(tmp_path / "m.py")
