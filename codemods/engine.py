@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from codemods import apis, gradients, lineage, names, nesting, patches, scaffolds, sites
@@ -84,7 +85,8 @@ def _migrate(source: SourceFile, project: Project, options: Options, left: Colle
     notes = [_mention(source, mention) for mention in mentions]
     for api in wanted:
         notes += _bypassed(api, source, project, results)
-    notes += _of_gradients(results, plan, verdicts, said, suppressions, project)
+    are_taken = functools.cache(lambda: gradients.are_taken(project, options.gradient_transform))
+    notes += _of_gradients(results, plan, verdicts, said, suppressions, are_taken)
     unused = Diagnostic("BC005", "This comment suppresses nothing.", "Remove it.")
     notes += [_note(source, line, column, unused) for line, column in suppressions.unused()]
     notes += [_note_at(source, node, diagnostic) for node, diagnostic in plan.remarks]
@@ -253,19 +255,21 @@ def _of_gradients(
     verdicts: Mapping[sites.Site, Verdict],
     said: Mapping[sites.Site, Diagnostic],
     suppressions: Suppressions,
-    project: Project,
+    are_taken: Callable[[], bool],
 ) -> Iterator[Note]:
     """A note for each migrated call that is differentiated without having a derivative, or may be.
 
-    In a project that differentiates nothing, what others may do is not worth a note on each call.
+    In a project that differentiates nothing, as `are_taken` says, what others may do is not worth a note on
+    each call.
     """
     for result, site in zip(results, plan.sites, strict=True):
         verdict = verdicts[site.site]
         diagnostic = said.get(site.site, verdict.diagnostic)
-        migrated = site.status in (Status.REWRITTEN, Status.ADAPTED)
-        if verdict.gradient is Gradient.UNKNOWN and not gradients.are_taken(project):
+        if diagnostic is None or site.status not in (Status.REWRITTEN, Status.ADAPTED):
             continue
-        if migrated and diagnostic and not suppressions.covers_code(site.site.node, diagnostic.code):
+        if verdict.gradient is Gradient.UNKNOWN and not are_taken():
+            continue
+        if not suppressions.covers_code(site.site.node, diagnostic.code):
             yield Note(result.line, result.column, diagnostic, result.cell, verdict.hops)
 
 

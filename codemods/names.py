@@ -529,6 +529,15 @@ def parameters(arguments: ast.arguments) -> list[ast.arg]:
     return found
 
 
+def defaults(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr]]:
+    """Each parameter that has a default, with it, in the order of the signature."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    yield from zip(positional[len(positional) - len(arguments.defaults) :], arguments.defaults, strict=True)
+    for parameter, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        if default is not None:
+            yield parameter, default
+
+
 def is_deletion(binding: Binding) -> bool:
     """Whether a binding is a `del`, which takes the name away."""
     return isinstance(binding.node, ast.Name) and isinstance(binding.node.ctx, ast.Del)

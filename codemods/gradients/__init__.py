@@ -11,11 +11,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
 
 from codemods.gradients.analysis import Analysis
 from codemods.gradients.levels import Mode
-from codemods.gradients.table import extended
+from codemods.gradients.table import extended, words
 from codemods.gradients.verdict import UNKNOWN, Verdict
 from codemods.model import Options
 from codemods.names import Module
@@ -25,16 +24,17 @@ from codemods.sites import CallSite, Site, Unresolved
 __all__ = ["Mode", "Verdict", "are_taken", "of_buffer_calls", "verdicts"]
 
 
-_WORDS: Final = (
-    *("grad", "value_and_grad", "vjp", "jvp", "jacfwd", "jacrev", "jacobian", "hessian", "linearize"),
-    *("filter_grad", "filter_value_and_grad", "filter_vjp", "filter_jvp"),
-    *("jaxopt", "optimistix", "numpyro", "blackjax"),
-)
+def are_taken(project: Project, transforms: Sequence[str]) -> bool:
+    """Whether anything in the project may differentiate.
 
+    Args:
+      project: the modules to look at.
+      transforms: what differentiates beside the transforms of the table.
 
-def are_taken(project: Project) -> bool:
-    """Whether anything in the project may differentiate."""
-    return any(project.spelling(word) for word in _WORDS)
+    Raises:
+      ValueError: one of `transforms` is not known.
+    """
+    return any(project.spelling(word) for word in words(extended(transforms)))
 
 
 def verdicts(
@@ -84,4 +84,4 @@ def of_buffer_calls(
     if not calls:
         return {}
     own_options: dict[ast.expr, frozenset[str]] = dict.fromkeys(calls, frozenset())
-    return Analysis(module, path, project, own_options, extended(tuple(transforms))).verdicts()
+    return Analysis(module, path, project, own_options, extended(transforms)).verdicts()

@@ -122,7 +122,7 @@ class Analysis:
         if any(each in module.uses for each in _LOOK_UP):
             return True
         if source.is_test:
-            return name.lower().startswith("test")
+            return _is_test(source, name)
         return not is_private(name) and not self.interpreter.is_program(source)
 
     def _enter_class(self, source: Source, node: ast.ClassDef, frame: Frame) -> None:
@@ -139,31 +139,28 @@ class Analysis:
             member = interpreter.member(owner, name) or PLAIN
             interpreter.add_owner(me, name, member)
             if open_class and (not is_private(name) or name in self.reach.spelled):
-                node = next(
-                    (each for each in owner.node.body if getattr(each, "name", "") == name), owner.node
-                )
+                defined = (each for each in owner.node.body if isinstance(each, _Definition))
+                node = next((each for each in defined if each.name == name), owner.node)
                 method = interpreter.attribute(me.at({UNSEEN}), name, place)
                 if interpreter.callables(member):
                     self._call_from_outside(method, node, frame)
 
-    def _call_from_outside(self, function: Value, node: ast.stmt, frame: Frame) -> None:
+    def _call_from_outside(self, function: Value, node: _Definition, frame: Frame) -> None:
         interpreter = self.interpreter
         if not interpreter.callables(function):
             return
-        tested = frame.source.is_test and getattr(node, "name", "").lower().startswith("test")
-        extent = OUTSIDE if tested else _UNSEEN
-        levels = extent.parameters
-        at = Place(frame, node)
-        with interpreter.within(extent), interpreter.called(Call(at, getattr(node, "name", ""))):
-            interpreter.call(function, whatever(Value(levels)), at)
+        extent, at = OUTSIDE if _is_test(frame.source, node.name) else _UNSEEN, Place(frame, node)
+        with interpreter.within(extent), interpreter.called(Call(at, node.name)):
+            interpreter.call(function, whatever(Value(extent.parameters)), at)
 
     def _alone(self, sites: list[ast.expr]) -> None:
         """Evaluates functions that nothing was seen to call."""
         module, frame = self.source.module, self.interpreter.frame_of(self.source)
         for site in sites:
             statement = top_statement(module, site)
-            for node in _definitions(statement) if statement is not None else ():
-                self.interpreter.run_top_level(self.source, statement)  # type: ignore[arg-type]
+            assert statement is not None
+            for node in _definitions(statement):
+                self.interpreter.run_top_level(self.source, statement)
                 value = frame.global_value(node.name)
                 extent = dataclasses.replace(OUTSIDE, active=True)
                 place = Place(frame, node)
@@ -234,13 +231,18 @@ class Analysis:
         return Path(file if relative.startswith(os.pardir) else relative)
 
 
+def _is_test(source: Source, name: str) -> bool:
+    """Whether a function or class is one that a test runner calls, with arguments of its own."""
+    return source.is_test and name.lower().startswith("test")
+
+
 def _definitions(statement: ast.stmt) -> list[_Definition]:
     """The functions and classes that a statement defines at the top level, in branches too."""
     found: list[_Definition] = []
     waiting: list[ast.AST] = [statement]
     while waiting:
         node = waiting.pop(0)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(node, _Definition):
             found.append(node)
         else:
             inner = ast.iter_child_nodes(node)

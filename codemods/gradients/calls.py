@@ -45,6 +45,7 @@ from codemods.gradients.values import (
 )
 from codemods.names import FunctionNode
 from codemods.names import parameters as parameters_of
+from codemods.project import Project
 
 # Bounds that only generated or hostile code meets. Beyond them the sites that are not found to be
 # differentiated count as unknown.
@@ -79,8 +80,8 @@ _NONE: Final[frozenset[Reference]] = frozenset()
 class Calls(Modules):
     """Evaluates calls. `results` has what each function gives for each set of arguments."""
 
-    def __init__(self, *arguments: object) -> None:
-        super().__init__(*arguments)  # type: ignore[arg-type]
+    def __init__(self, project: Project, sites: int) -> None:
+        super().__init__(project, sites)
         self.results: dict[object, Value] = {}
         self.frames: dict[object, Frame] = {}
         self._done: set[object] = set()

@@ -8,7 +8,7 @@ from typing import Final
 from codemods.gradients import table
 from codemods.gradients.derivatives import Application, Derivatives
 from codemods.gradients.frames import Arguments, Place, whatever
-from codemods.gradients.levels import Level, Levels, Mode
+from codemods.gradients.levels import Level, Levels, Mode, innermost
 from codemods.gradients.table import Transform
 from codemods.gradients.values import PLAIN, Value, join, literals
 
@@ -83,10 +83,7 @@ class ControlFlow(Derivatives):
         """Calls a function that stands for a derivative, or whose derivative others stand for."""
         if function is None or not self.callables(function):
             return
-        top = max((level.depth for level in self.levels_of(given)), default=0)
-        outer = self.kept(
-            given, lambda level: level.depth < top and level.mode is not Mode.UNKNOWN, f"below {top}"
-        )
+        outer = self.outside(given, innermost(self.levels_of(given)))
         with self.within(dataclasses.replace(self.extent, active=True)):
             self.call(function, outer, at)
 

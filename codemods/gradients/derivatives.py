@@ -8,7 +8,16 @@ from typing import Final
 
 from codemods.gradients.calls import Calls
 from codemods.gradients.frames import OUTSIDE, Arguments, Place, whatever
-from codemods.gradients.levels import NOT_AT_ALL, Level, Levels, Mode, below, by_rules, is_beyond_rules
+from codemods.gradients.levels import (
+    NOT_AT_ALL,
+    Level,
+    Levels,
+    Mode,
+    below,
+    by_rules,
+    innermost,
+    is_beyond_rules,
+)
 from codemods.gradients.modules import Call
 from codemods.gradients.table import Transform
 from codemods.gradients.values import (
@@ -126,14 +135,16 @@ class Derivatives(Calls):
         """The arguments without the levels that `keep`, which `key` identifies, does not keep."""
         return arguments.map(lambda value: self.heap.kept(value, keep, key))
 
+    def outside(self, arguments: Arguments, depth: int) -> Arguments:
+        """The arguments as the transforms around the one at `depth` see them."""
+        return self.kept(
+            arguments, lambda level: level.mode is not Mode.UNKNOWN and level.depth < depth, f"below {depth}"
+        )
+
     def run_rules(self, reference: Custom, arguments: Arguments, ruled: Levels, at: Place) -> None:
         """Evaluates the rules as the innermost transform does: under those around it."""
-        top = max((level.depth for level in ruled), default=0)
-        outer = self.kept(
-            arguments,
-            lambda level: level.mode is not Mode.UNKNOWN and level.depth < top,
-            f"below {top}",
-        )
+        top = innermost(ruled)
+        outer = self.outside(arguments, top)
         tangents = frozenset(
             Level(top, Mode.TRANSPOSE) for level in ruled if level.depth == top and level.mode is Mode.REVERSE
         )
@@ -184,10 +195,7 @@ class Derivatives(Calls):
 
     def _run_gradient(self, reference: Custom, arguments: Arguments, ruled: Levels, at: Place) -> None:
         """A function that gives its result with the function for its cotangents."""
-        top = max((level.depth for level in ruled), default=0)
-        outer = self.kept(
-            arguments, lambda level: level.mode is not Mode.UNKNOWN and level.depth < top, f"below {top}"
-        )
+        outer = self.outside(arguments, innermost(ruled))
         backward = self.element(self.call(reference.content[""], outer, at), 1)
         cotangent = Value(self.levels_of(outer) | self.extent.cotangents)
         self._called_or_plain(backward, whatever(cotangent), at)

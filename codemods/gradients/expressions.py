@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from codemods.gradients import guards
@@ -26,7 +26,7 @@ from codemods.gradients.values import (
     join,
     literal_key,
 )
-from codemods.names import FunctionNode, Scope, ScopeKind
+from codemods.names import FunctionNode, Scope, ScopeKind, defaults
 
 _INTEGER_OPERATORS: Final = (ast.FloorDiv, ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift)
 _INTEGER_METHODS: Final = frozenset("argmax argmin argsort nonzero searchsorted any all".split())
@@ -119,9 +119,8 @@ class Expressions(Attributes):
     def function(self, node: FunctionNode, frame: Frame) -> Value:
         """A function that is defined here, with its defaults."""
         made = self.heap.make((node, frame), Function, node, frame)
-        if node.args.defaults or node.args.kw_defaults:
-            for parameter, default in _defaults(node.args):
-                self.heap.put(made, parameter.arg, self.value(default, frame))
+        for parameter, default in defaults(node.args):
+            self.heap.put(made, parameter.arg, self.value(default, frame))
         frame.capture(self.heap)
         return self.heap.value(made)
 
@@ -331,11 +330,3 @@ class Expressions(Attributes):
             if isinstance(key, str) and key != REST:
                 keywords[key] = inner.at(value.levels)
         return containers[0].content.get(REST, PLAIN)
-
-
-def _defaults(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr]]:
-    positional, defaults = [*arguments.posonlyargs, *arguments.args], arguments.defaults
-    yield from zip(positional[len(positional) - len(defaults) :], defaults, strict=True)
-    for parameter, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-        if default is not None:
-            yield parameter, default

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from codemods.gradients.frames import Arguments, Flags, Frame, Place
-from codemods.names import FunctionNode, Module
+from codemods.names import FunctionNode, Module, defaults
 
 NO_FLAGS: Final[Flags] = frozenset()
 
@@ -32,28 +32,20 @@ def _given(name: str, arguments: Arguments, at: Place) -> tuple[int, Collection[
     A star passes what cannot be seen, and so may what is called by any other name. A transform is evaluated
     for anything where it is applied, and once more where what it gives is called.
     """
-    match at.node:
-        case ast.Call(func=ast.Call() as transform) as call if _transforms(transform, name):
-            pass
-        case ast.Call(func=ast.Name() | ast.Attribute()) as call if _is_named(call.func, name):
-            pass
-        case ast.Call() as transform if _transforms(transform, name):
-            module = at.frame.source.module
-            outer, origin = module.parents[transform], module.origin(transform.func) or ""
-            is_called = isinstance(outer, ast.Call) and outer.func is transform
-            if (
-                isinstance(outer, ast.Call)
-                and is_called
-                and origin.startswith("jax.")
-                and not _has_star(outer)
-            ):
-                return len(outer.args), {keyword.arg or "" for keyword in outer.keywords}
-            return None
-        case _:
-            return None
-    if _has_star(call) or arguments.rest is not None or arguments.extra is not None:
+    call = at.node
+    if not isinstance(call, ast.Call):
         return None
-    return len(arguments.positional), arguments.keywords
+    if _is_named(call.func, name) or (isinstance(call.func, ast.Call) and _transforms(call.func, name)):
+        if _has_star(call) or arguments.rest is not None or arguments.extra is not None:
+            return None
+        return len(arguments.positional), arguments.keywords
+    if _transforms(call, name):
+        module = at.frame.source.module
+        outer, origin = module.parents[call], module.origin(call.func) or ""
+        is_called = isinstance(outer, ast.Call) and outer.func is call and not _has_star(outer)
+        if isinstance(outer, ast.Call) and is_called and origin.startswith("jax."):
+            return len(outer.args), {keyword.arg or "" for keyword in outer.keywords}
+    return None
 
 
 def _transforms(node: ast.Call, name: str) -> bool:
@@ -72,16 +64,10 @@ def _is_named(node: ast.expr, name: str) -> bool:
 
 def _defaults(arguments: ast.arguments) -> Iterator[tuple[int | None, str, bool | str | None]]:
     """The parameters that have a literal for a default, with their positions."""
-    positional = [*arguments.posonlyargs, *arguments.args]
-    first = len(positional) - len(arguments.defaults)
-    found: list[tuple[int | None, str, ast.expr | None]] = [
-        (index, positional[index].arg, default) for index, default in enumerate(arguments.defaults, first)
-    ]
-    pairs = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-    found += [(None, parameter.arg, default) for parameter, default in pairs]
-    for position, name, default in found:
+    positions = {each: index for index, each in enumerate([*arguments.posonlyargs, *arguments.args])}
+    for parameter, default in defaults(arguments):
         if isinstance(default, ast.Constant) and isinstance(default.value, bool | str | None):
-            yield position, name, default.value
+            yield positions.get(parameter), parameter.arg, default.value
 
 
 def outcome(test: ast.expr, frame: Frame) -> bool | None:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from codemods.gradients.levels import NOT_AT_ALL, Levels
 from codemods.gradients.values import PLAIN, Heap, Value
-from codemods.names import FunctionNode, Module
+from codemods.names import Module
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
@@ -213,7 +213,3 @@ def whatever(value: Value) -> Arguments:
 
 def function_name(node: ast.AST) -> str:
     return node.name if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else "<lambda>"
-
-
-def is_function(node: ast.AST) -> bool:
-    return isinstance(node, FunctionNode)

@@ -80,12 +80,11 @@ class Interpreter(Expressions):
             return self.heap.value(reference)
         seen = self.reached.setdefault(reference.node, Reached())
         seen.active |= self.extent.active
-        given: dict[Key, Value] = dict(enumerate(arguments.positional))
         options = self.site_nodes[reference.node]
-        named = {k: v for k, v in arguments.keywords.items() if k not in options}
-        taken = [None if has_both else named.pop(name, None) for name in ("callback", "result_shape_dtypes")]
+        given: dict[Key, Value] = {k: v for k, v in arguments.keywords.items() if k not in options}
+        taken = [None if has_both else given.pop(name, None) for name in ("callback", "result_shape_dtypes")]
         shift = 0 if has_both else 2 - sum(each is not None for each in taken)
-        given = {int(i) - shift: v for i, v in given.items() if int(i) >= shift} | dict(named)
+        given.update(enumerate(arguments.positional[shift:]))
         for other in (arguments.rest, arguments.extra):
             if other is not None:
                 given[REST] = given.get(REST, PLAIN) | other

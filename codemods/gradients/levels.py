@@ -49,9 +49,9 @@ def is_beyond_rules(level: Level) -> bool:
     return level.mode in BEYOND_RULES
 
 
-def linear(levels: Iterable[Level]) -> Levels:
-    """The levels at which a value is transposed."""
-    return frozenset(level for level in levels if level.mode is Mode.TRANSPOSE)
+def innermost(levels: Iterable[Level]) -> int:
+    """The depth of the innermost transform; 0 for none."""
+    return max((level.depth for level in levels), default=0)
 
 
 def below(levels: Iterable[Level], depth: int) -> Levels:

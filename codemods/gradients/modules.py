@@ -17,12 +17,11 @@ from codemods.gradients.levels import Level
 from codemods.gradients.values import PLAIN, Heap, ProjectModule, Value, join
 from codemods.names import Binding, BindingKind, Module
 from codemods.project import Project
+from codemods.uses import IMPORTERS
 
 _MISSING: Final = object()
 _BUILTINS: Final = frozenset(dir(builtins))
-_IMPORTERS: Final = frozenset(
-    {"import_module", "__import__", "run_path", "run_module", "spec_from_file_location"}
-)
+_LOADERS: Final = IMPORTERS | {"run_path", "run_module", "spec_from_file_location"}
 
 
 class Call:
@@ -247,7 +246,7 @@ def _may_import(module: Module | None, stem: str) -> bool:
             return True
         if isinstance(node, ast.ImportFrom) and stem in (node.module or "").split("."):
             return True
-    loads = _IMPORTERS & (module.uses.keys() | module.attributes.keys())
+    loads = _LOADERS & (module.uses.keys() | module.attributes.keys())
     return bool(loads) and module.names_in_strings(stem)
 
 

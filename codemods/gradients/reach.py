@@ -18,6 +18,7 @@ from typing import Final
 from codemods.discovery import STUB
 from codemods.gradients.frames import Source
 from codemods.gradients.modules import Modules, top_statement
+from codemods.gradients.table import TRANSFORMS, words
 from codemods.names import Module, Scope, ScopeKind
 from codemods.project import module_name
 from codemods.uses import (
@@ -39,10 +40,7 @@ _NAMES_OF_SITE: Final = 4
 _MOST_HANDED_ON: Final = 2_000
 # Of more files than this, those come first that differentiate something.
 _MANY_FILES: Final = 50
-_DIFFERENTIATES: Final = re.compile(
-    rb"grad\b|grad_|vjp|jvp|jacfwd|jacrev|jacobian|hessian|linearize|minimi[sz]e|root_find|least_squares"
-    rb"|numpyro|blackjax|jaxopt"
-)
+_DIFFERENTIATES: Final = re.compile(rb"(?:%b)\b" % "|".join(sorted(words(TRANSFORMS))).encode())
 
 
 @dataclasses.dataclass(eq=False, slots=True)

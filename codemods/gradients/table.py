@@ -214,7 +214,16 @@ def extended(rows: Iterable[str]) -> Table:
     return table
 
 
+def words(table: Table) -> frozenset[str]:
+    """Names of which a file that takes a transform from anywhere spells one: its own, or its library's."""
+    split = [(name.partition(".")[0], name.rpartition(".")[2]) for name in table]
+    return frozenset(root if root in _DIFFERENTIATING else name for root, name in split)
+
+
 ANY_ARGUMENT: Final = (-1, "")
+
+# Libraries of whose users most differentiate something, by names that others use for something else.
+_DIFFERENTIATING: Final = frozenset("blackjax diffrax jaxopt lineax numpyro optax optimistix".split())
 
 
 def _names(prefix: str, names: str) -> frozenset[str]:

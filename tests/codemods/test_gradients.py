@@ -555,14 +555,25 @@ def test_a_comment_silences_the_note_alone():
     assert result.notes == ()
 
 
-@pytest.mark.parametrize("rest", ["", "\n\nSTEP = jax.grad(lambda x: x)\n"])
-def test_a_public_call_gets_a_note_where_the_project_differentiates(rest, tmp_path):
+@pytest.mark.parametrize(
+    ("rest", "codes"),
+    [
+        ("import jax", []),
+        ("import jax\n\nSTEP = jax.grad(lambda x: x)", ["BC302"]),
+        ("import jax\n\nBACK = jax.linear_transpose(lambda x: x, 1.0)", ["BC302"]),
+        ("import equinox\n\nROWS = equinox.filter_jacrev(lambda x: x)", ["BC302"]),
+        ("import optax\n\nSTEP = optax.lbfgs()", ["BC302"]),
+        ("from mine import slope\n\nSTEP = slope(lambda x: x)", ["BC302"]),
+        ("def slope_of(upgrade):\n    return upgrade", []),
+    ],
+)
+def test_a_public_call_gets_a_note_where_the_project_differentiates(rest, codes, tmp_path):
     text = "import jax\n\n\ndef f(x):\n    return jax.pure_callback(abs, x, x)\n"
-    (tmp_path / "train.py").write_text(f"import jax\n{rest}")
+    (tmp_path / "train.py").write_text(f"{rest}\n")
     source = SourceFile.from_bytes(tmp_path / "ops.py", text.encode())
-    result = engine.migrate(source, Project((tmp_path,)), asked())
+    result = engine.migrate(source, Project((tmp_path,)), asked(gradient_transform=("mine.slope=jax.grad",)))
     assert [site.gradient for site in result.sites] == [Gradient.UNKNOWN]
-    assert [note.diagnostic.code for note in result.notes] == (["BC302"] if rest else [])
+    assert [note.diagnostic.code for note in result.notes] == codes
 
 
 SPREAD = {
