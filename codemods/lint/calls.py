@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
 from codemods.names import BindingKind, Module, Scope
-from codemods.reaching import reaching
+from codemods.reaching import value_reaching
 from codemods.sites import PARTIAL
 
 Library = Literal["bufcb", "jax"]
@@ -83,8 +83,7 @@ def _maker(function: ast.expr, module: Module, links: int = _MOST_LINKS) -> _Mak
     if not links:
         return None
     if isinstance(function, ast.Name):
-        found = reaching(function, module)
-        value = found[0].value if len(found) == 1 and found[0].kind is BindingKind.ASSIGNMENT else None
+        value = value_reaching(function, module)
         return None if value is None else _maker(value, module, links - 1)
     if isinstance(function, ast.Call) and function.args:
         origins = module.origins(function.func)
@@ -99,7 +98,7 @@ def _decorating(function: ast.FunctionDef, decorator: ast.expr, module: Module) 
     if maker is None or maker.arguments or not isinstance(decorator, ast.Call | ast.Name):
         return []
     if isinstance(decorator, ast.Name):
-        found = reaching(decorator, module)[0].value
+        found = value_reaching(decorator, module)
         return [] if not isinstance(found, ast.Call) else _decorated(function, found, maker, module)
     return _decorated(function, decorator, maker, module)
 

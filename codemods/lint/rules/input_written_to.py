@@ -14,7 +14,7 @@ from codemods.lint.evidence import is_number, surely_arrays
 from codemods.lint.helpers import handed_on, is_attempted
 from codemods.lint.registry import Finding, Rewording, Subject, rule
 from codemods.lint.views import Memory, Views, is_part
-from codemods.reaching import reaching
+from codemods.reaching import value_reaching
 
 _WRITING_METHODS: Final = frozenset({"fill", "sort", "put", "partition", "itemset"})
 
@@ -105,8 +105,7 @@ def _copied(written: ast.expr, views: Views, callback: Callback, arrays: frozens
     """The copy to write into: of the one view that the name was given, `name = np.asarray(...)`."""
     if not isinstance(written, ast.Name) or callback.home is not None:
         return None
-    found = reaching(written, callback.module)
-    value = found[0].value if len(found) == 1 else None
+    value = value_reaching(written, callback.module)
     memory = views.of(value) if value is not None else None
     if value is None or memory is None or memory.is_buffer:
         return None
@@ -140,8 +139,7 @@ def _shuffles(function: ast.expr, origin: str | None, callback: Callback) -> boo
         return True
     match function:
         case ast.Attribute(value=ast.Name() as name, attr="shuffle"):
-            found = reaching(name, callback.module)
-            value = found[0].value if len(found) == 1 else None
+            value = value_reaching(name, callback.module)
             makers = ("numpy.random.default_rng", "numpy.random.RandomState", "random.Random")
             return isinstance(value, ast.Call) and callback.module.origin(value.func) in makers
     return False
