@@ -12,7 +12,7 @@ from codemods.groups import Adapted, Context, Findings, Group, place
 from codemods.hoisting import anchor
 from codemods.jax_calls import jax_call
 from codemods.model import Diagnostic, Options
-from codemods.names import FunctionNode, Module
+from codemods.names import FunctionNode, Module, own_name
 from codemods.overrides import Overrides
 from codemods.returns import is_generator
 from codemods.wrappers import Imported, opaque_decorators
@@ -23,7 +23,7 @@ _CACHES: Final = frozenset({"functools.cache", "functools.lru_cache"})
 def check_definition(group: Group, module: Module, imported: Imported) -> None:
     """A definition must take the buffers, and return once; `module` is the one that has it."""
     function = group.function
-    name = getattr(function, "name", "<lambda>")
+    name = own_name(function)
     for decorator in opaque_decorators(function, module, group.position, imported):
         if module.origins(decorator) == {"numpy.vectorize"} and decorator is _outermost(function):
             diagnostic = Diagnostic("BC102", "NumPy's `vectorize` converts its arguments itself.")

@@ -48,7 +48,7 @@ ELEMENTWISE: Final = _qualified(
 # Write into their first argument.
 WRITES_FIRST: Final = _qualified(
     "numpy", "copyto put place putmask fill_diagonal put_along_axis random.shuffle"
-)
+) | {f"{name}.at" for name in UFUNCS}
 
 CONVERTING: Final = frozenset(
     {"numpy.asarray", "numpy.array", "numpy.ascontiguousarray", "numpy.asfortranarray"}

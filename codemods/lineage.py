@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from codemods.model import Place, Successor
-from codemods.names import FunctionNode, Module
+from codemods.names import FunctionNode, Module, own_name
 from codemods.plans import ModulePlan, SiblingPlan
 from codemods.resolve import Resolved
 from codemods.sites import Site
@@ -46,8 +46,3 @@ def first_line(function: FunctionNode) -> int:
     """The line that Python knows a function by."""
     decorators = [] if isinstance(function, ast.Lambda) else function.decorator_list
     return min([function.lineno, *(decorator.lineno for decorator in decorators)])
-
-
-def own_name(function: FunctionNode) -> str:
-    """The last part of a function's qualified name."""
-    return "<lambda>" if isinstance(function, ast.Lambda) else function.name

@@ -529,6 +529,12 @@ def parameters(arguments: ast.arguments) -> list[ast.arg]:
     return found
 
 
+def own_name(node: ast.AST) -> str:
+    """The last part of the qualified name of a function or class."""
+    named = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return node.name if isinstance(node, named) else "<lambda>"
+
+
 def defaults(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr]]:
     """Each parameter that has a default, with it, in the order of the signature."""
     positional = [*arguments.posonlyargs, *arguments.args]

@@ -53,6 +53,11 @@ def walk(node: ast.AST) -> list[ast.AST]:
     return found
 
 
+def mentions(node: ast.AST, name: str) -> bool:
+    """Whether a name stands anywhere in `node`, whatever it means there."""
+    return any(isinstance(inner, ast.Name) and inner.id == name for inner in walk(node))
+
+
 def own_nodes(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
     """A function body's nodes in source order, those of nested functions and classes left out."""
     stack = list(reversed(body))

@@ -187,7 +187,7 @@ class Calls(Expressions):
     def _written_positions(self, node: ast.Call) -> range:
         """The positional arguments that a function of NumPy writes into."""
         origin = self.module.origin(node.func) or ""
-        if origin in hostlib.WRITES_FIRST or origin.removesuffix(".at") in hostlib.UFUNCS - {origin}:
+        if origin in hostlib.WRITES_FIRST:
             return range(min(1, len(node.args)))
         if origin in hostlib.UFUNCS:
             return range(2 if origin in hostlib.BINARY else 1, len(node.args))

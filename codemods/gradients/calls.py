@@ -17,7 +17,6 @@ from codemods.gradients.frames import (
     Flags,
     Frame,
     Place,
-    function_name,
     whatever,
 )
 from codemods.gradients.levels import NOT_AT_ALL, UNSEEN, Levels
@@ -43,7 +42,7 @@ from codemods.gradients.values import (
     Value,
     join,
 )
-from codemods.names import FunctionNode
+from codemods.names import FunctionNode, own_name
 from codemods.names import parameters as parameters_of
 from codemods.project import Project
 
@@ -302,7 +301,7 @@ class Calls(Modules):
         frame.restart()
         for name, value in bound.items():
             frame.bind(name, value, self.heap)
-        self.calls.append(Call(at, function_name(reference.node), matters=self.matters(reference)))
+        self.calls.append(Call(at, own_name(reference.node), matters=self.matters(reference)))
         try:
             self.run_body(reference.node, frame)
         finally:

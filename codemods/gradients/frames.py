@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from codemods.gradients.levels import NOT_AT_ALL, Levels
 from codemods.gradients.values import PLAIN, Heap, Value
-from codemods.names import Module
+from codemods.names import Module, own_name
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
@@ -78,7 +78,7 @@ class Frame:
 
     @property
     def name(self) -> str:
-        """The qualified name of the function; `<module>` for a module."""
+        """The qualified name of the function or class; `<module>` for a module."""
         if self.is_module:
             return "<module>"
         around = [
@@ -86,7 +86,7 @@ class Frame:
             for outer in self.source.module.ancestors(self.node)
             if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         ]
-        return ".".join((*reversed(around), function_name(self.node)))
+        return ".".join((*reversed(around), own_name(self.node)))
 
     def restart(self) -> None:
         """Forgets what holds at one point only."""
@@ -209,7 +209,3 @@ class Arguments:
 def whatever(value: Value) -> Arguments:
     """A call whose every argument may be `value`."""
     return Arguments(rest=value, extra=value)
-
-
-def function_name(node: ast.AST) -> str:
-    return node.name if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else "<lambda>"

@@ -15,7 +15,7 @@ from codemods.classes import class_of_call, class_of_instance, method_of
 from codemods.definitions import Definition, Definitions, Found
 from codemods.lint.calls import BufferCall, Libraries, Library
 from codemods.lint.elsewhere import Elsewhere
-from codemods.names import Module, ScopeKind, parameters
+from codemods.names import Module, ScopeKind, own_name, parameters
 from codemods.overrides import Overrides
 from codemods.project import Project
 from codemods.resolve import Opaque, Resolved, resolve
@@ -56,13 +56,28 @@ class Callback:
 
     @property
     def name(self) -> str:
-        return getattr(self.function, "name", "<lambda>")
+        return own_name(self.function)
+
+    @property
+    def body(self) -> Sequence[ast.stmt | ast.expr]:
+        """The statements of the function; the expression of a lambda."""
+        return [self.function.body] if isinstance(self.function, ast.Lambda) else self.function.body
+
+    def nodes(self) -> list[ast.AST]:
+        """All that stands in the body, nested functions included."""
+        return [node for each in self.body for node in ast.walk(each)]
 
     @functools.cached_property
     def position(self) -> int | None:
         """How many parameters come before the buffers; None where the calls disagree."""
         found = {resolved.implicit + resolved.bound.positional for _, resolved in self.calls}
         return found.pop() if len(found) == 1 else None
+
+    @property
+    def before(self) -> list[ast.arg]:
+        """The parameters that come before the buffers, `self` among them."""
+        arguments = self.function.args
+        return [*arguments.posonlyargs, *arguments.args][: self.position or 0]
 
     @functools.cached_property
     def _positional(self) -> list[ast.arg]:
@@ -85,12 +100,11 @@ class Callback:
         if self.out is None:
             return ()
         bound = frozenset().union(*(resolved.bound.keywords for _, resolved in self.calls))
-        buffers = {*self._positional[:2]}
-        before = [*self.function.args.posonlyargs, *self.function.args.args][: self.position]
+        others = {*self.before, *self._positional[:2]}
         return tuple(
             parameter
             for parameter in parameters(self.function.args)
-            if parameter not in buffers and parameter not in before and parameter.arg not in bound
+            if parameter not in others and parameter.arg not in bound
         )
 
     @functools.cached_property
@@ -206,21 +220,17 @@ class _Finder:
     def _expressions(self, callback: ast.expr) -> Iterator[ast.expr]:
         """The expressions of which a callback is one; of a table of callbacks, its values."""
         for each in _alternatives(callback):
-            table = self._table(each.value) if isinstance(each, ast.Subscript) else None
-            if table is None or not isinstance(each, ast.Subscript):
-                yield each
-                continue
-            key = each.slice.value if isinstance(each.slice, ast.Constant) else None
-            for name, value in zip(table.keys, table.values, strict=True):
-                if key is None or (isinstance(name, ast.Constant) and name.value == key):
-                    yield value
+            match each:
+                case ast.Subscript(value=ast.Name() as name, slice=key) if table := self._table(name):
+                    yield from _values(table, key)
+                case _:
+                    yield each
 
-    def _table(self, node: ast.expr) -> ast.Dict | None:
+    def _table(self, node: ast.Name) -> ast.Dict | None:
         """The dict that a name is bound to, if all that it is used for is to be asked for callbacks."""
-        binding = self._module.sole_binding(node) if isinstance(node, ast.Name) else None
+        binding = self._module.sole_binding(node)
         if binding is None or not isinstance(binding.value, ast.Dict) or None in binding.value.keys:
             return None
-        assert isinstance(node, ast.Name)
         uses = self._module.references(node.id, binding.scope)
         is_shown = all(self._module.parents[use] in self._handed_over for use in uses)
         return binding.value if is_shown else None
@@ -277,6 +287,14 @@ def _alternatives(callback: ast.expr) -> list[ast.expr]:
         case ast.IfExp(body=body, orelse=other):
             return [*_alternatives(body), *_alternatives(other)]
     return [callback]
+
+
+def _values(table: ast.Dict, key: ast.expr) -> Iterator[ast.expr]:
+    """The values that a dict may have under a key."""
+    wanted = key.value if isinstance(key, ast.Constant) else None
+    for name, value in zip(table.keys, table.values, strict=True):
+        if wanted is None or (isinstance(name, ast.Constant) and name.value == wanted):
+            yield value
 
 
 def _is_container(node: ast.expr, module: Module) -> bool:

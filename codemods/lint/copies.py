@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import Final
 
 from codemods.lint.callbacks import Callback
 from codemods.lint.registry import Rewording
-from codemods.lint.views import Memory
+from codemods.lint.views import NUMPY_VIEWS, Memory
 from codemods.names import BindingKind
-
-_VIEWING: Final = frozenset({"numpy.asarray", "numpy.asanyarray"})
 
 
 def numpy_at(node: ast.AST, callback: Callback) -> str | None:
@@ -52,4 +49,4 @@ def copied(node: ast.expr, memory: Memory, callback: Callback, arrays: frozenset
 
 
 def _views_alone(function: ast.expr, callback: Callback) -> bool:
-    return bool(origins := callback.module.origins(function)) and origins <= _VIEWING
+    return bool(origins := callback.module.origins(function)) and origins <= NUMPY_VIEWS

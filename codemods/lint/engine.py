@@ -154,18 +154,15 @@ def _covers(comments: Suppressions, node: ast.AST, code: str) -> bool:
 
 def _note(subject: Subject, code: str, finding: Finding) -> Note:
     """A finding where it stands; for a callback of another module, at the call that hands it over."""
-    node, reason, source = finding.node, finding.reason, subject.source
-    callback = finding.callback
-    is_elsewhere = callback is not None and callback.home is not None and not finding.is_of_call
-    if is_elsewhere:
-        assert callback is not None and callback.home is not None
+    node, source, callback = finding.node, subject.source, finding.callback
+    if callback is not None and callback.home is not None and not finding.is_of_call:
         line = getattr(node, "lineno", callback.function.lineno)
-        reason = f"{reason} ({os.path.basename(callback.home.file)}, line {line})"
+        reason = f"{finding.reason} ({os.path.basename(callback.home.file)}, line {line})"
         node = callback.calls[0][0].call
+    else:
+        reason = source.reworded(finding.reason)
     assert isinstance(node, ast.expr | ast.stmt)
     place = source.position(node.lineno, source.start(node) - source.line_start(node.lineno) + 1)
-    if not is_elsewhere:
-        reason = source.reworded(reason)
     diagnostic = Diagnostic(code, reason, finding.way_out)
     hops = tuple(hop_in(source, hop) for hop in finding.hops)
     return Note(place.line, place.column, diagnostic, place.cell, hops, finding.is_fixable)

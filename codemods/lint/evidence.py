@@ -18,7 +18,7 @@ ATTRIBUTES: Final = hostlib.ARRAY_INQUIRIES | hostlib.NEUTRAL_METHODS | frozense
      "argmin", "argsort", "cumsum", "tobytes", "strides", "flags", "flat", "clip", "round"}
 )  # fmt: skip
 _ASKING: Final = frozenset({"isinstance", "hasattr", "type", "getattr", "callable"})
-_ORDERING: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+ORDERING: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
 def surely_arrays(callback: Callback, views: Views) -> frozenset[str]:
@@ -101,7 +101,7 @@ def _is_use_as_array(name: ast.Name, callback: Callback) -> bool:
         case ast.UnaryOp(op=ast.USub() | ast.Invert()):
             return True
         case ast.Compare(left=left, ops=[op], comparators=[right]):
-            return isinstance(op, _ORDERING) and is_number(right if left is name else left)
+            return isinstance(op, ORDERING) and is_number(right if left is name else left)
         case ast.Subscript(value=value, slice=index) if value is name:
             parts = index.elts if isinstance(index, ast.Tuple) else [index]
             return any(isinstance(each, ast.Constant) and each.value is ... for each in parts) or (

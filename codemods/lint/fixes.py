@@ -26,7 +26,7 @@ Fix = Callable[[Subject, Sequence[Finding]], tuple[Change, ...]]
 
 
 def apply(subject: Subject, found: Mapping[str, Sequence[Finding]]) -> tuple[Change, ...]:
-    """What the fixes of the first rule that has any change; nothing where none has."""
+    """The changes of the first rule whose fix makes any; none where no rule's does."""
     for code, fix in FIXES.items():
         fixable = [finding for finding in found.get(code, ()) if finding.is_fixable]
         if fixable and (changes := fix(subject, fixable)):

@@ -11,6 +11,7 @@ from codemods.lint.callbacks import Callback
 from codemods.lint.outputs import is_aliased, may_stay_unwritten, outputs
 from codemods.names import BindingKind, Module, ScopeKind
 from codemods.returns import own_returns
+from codemods.trees import mentions
 
 # Functions and methods that work in place and return None.
 _WITHOUT_RESULT: Final = frozenset(
@@ -66,7 +67,7 @@ def leftover_returns(callback: Callback) -> list[Returned]:
         nodes = [(function.body, function.body)]
     else:
         nodes = [(node, node.value) for node in own_returns(function)]
-    is_unused = out is not None and not _mentions(function, out.arg)
+    is_unused = out is not None and not mentions(function, out.arg)
     is_meant = (
         is_unused
         and not may_stay_unwritten(callback)
@@ -108,10 +109,6 @@ def _has_other_users(callback: Callback) -> bool:
 
 def _is(node: ast.expr, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
-
-
-def _mentions(function: ast.AST, name: str) -> bool:
-    return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(function))
 
 
 def gives_value(node: ast.expr, module: Module, depth: int = 0) -> bool:

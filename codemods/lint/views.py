@@ -9,7 +9,8 @@ from typing import Final
 
 from codemods.lint.callbacks import Callback
 
-VIEWING: Final = frozenset({"numpy.asarray", "numpy.asanyarray", "bufcb.to_numpy"})
+NUMPY_VIEWS: Final = frozenset({"numpy.asarray", "numpy.asanyarray"})
+VIEWING: Final = NUMPY_VIEWS | {"bufcb.to_numpy"}
 _VIEWING_ATTRIBUTES: Final = frozenset({"T", "mT"})
 _VIEWING_METHODS: Final = frozenset({"view", "transpose", "squeeze", "swapaxes"})
 # These make a view of what is contiguous, and a copy of anything else.

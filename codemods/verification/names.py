@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from codemods.discovery import NOTEBOOK
-from codemods.lineage import first_line, own_name
+from codemods.lineage import first_line
 from codemods.model import FileResult
-from codemods.names import FunctionNode
+from codemods.names import FunctionNode, own_name
 from codemods.source import SourceFile
 
 

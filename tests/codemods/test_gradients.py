@@ -547,6 +547,12 @@ def test_a_note_and_the_result_say_how_a_call_is_differentiated():
     assert "\n      ops.py:12: jax.grad(_f)\n      ops.py:9: _f" in "\n".join(diagnostics(Run((result,), 1)))
 
 
+def test_a_class_body_on_the_way_has_its_own_name():
+    call = "    class Held:\n        value = jax.pure_callback(_host, x, x)\n\n    return Held.value\n"
+    (site,) = migrated(TRAINED.replace("    return jax.pure_callback(_host, x, x)\n", call)).sites
+    assert [hop.name for hop in site.gradient_path] == ["jax.grad(_f)", "_f.Held"]
+
+
 def test_a_comment_silences_the_note_alone():
     text = TRAINED.replace("_host, x, x)", "_host, x, x)  # bufcb: skip[BC301]")
     result = migrated(text, ignore=("BC303", "BC304"))

@@ -12,6 +12,7 @@ from codemods.lint.callbacks import Callback
 from codemods.lint.copies import numpy_at
 from codemods.lint.evidence import (
     ATTRIBUTES,
+    ORDERING,
     is_given,
     is_number,
     is_numeric,
@@ -19,12 +20,10 @@ from codemods.lint.evidence import (
     surely_arrays,
 )
 from codemods.lint.registry import Finding, Rewording, Subject, rule
-from codemods.lint.views import Memory, Views, is_part
+from codemods.lint.views import NUMPY_VIEWS, Memory, Views, is_part
 
 # These ask for a copy or a dtype, or may.
-_CONVERTING: Final = frozenset(
-    {"numpy.array", "numpy.asarray", "numpy.asanyarray", "numpy.ascontiguousarray", "numpy.asfortranarray"}
-)
+_CONVERTING: Final = NUMPY_VIEWS | {"numpy.array", "numpy.ascontiguousarray", "numpy.asfortranarray"}
 _COPYING: Final = frozenset({"numpy.copy", "numpy.nan_to_num"})
 _COPIED: Final = "NumPy asks `{}` for a copy or another dtype, which JAX's own buffers refuse."
 _OF_NUMBERS: Final = frozenset({"abs", "float", "int", "complex", "round", "divmod"})
@@ -32,7 +31,6 @@ _OF_ELEMENTS: Final = frozenset(
     {"len", "iter", "list", "tuple", "set", "sorted", "reversed", "enumerate", "zip", "sum", "any", "all"}
 )
 _HAS: Final = frozenset({"shape", "dtype", "ndim", "writeable"})
-_ORDERING: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -65,10 +63,8 @@ class _Search:
         self._given = {each.arg for each in callback.inputs if is_given(each, callback)}
 
     def run(self) -> Iterator[Finding]:
-        body = self._callback.function.body
-        for statement in [body] if isinstance(body, ast.expr) else body:
-            for node in ast.walk(statement):
-                yield from self._of(node)
+        for node in self._callback.nodes():
+            yield from self._of(node)
 
     def _of(self, node: ast.AST) -> Iterator[Finding]:
         if isinstance(node, ast.Call) and node.args and _converts(node, self._callback):
@@ -162,7 +158,7 @@ class _Search:
             case ast.UnaryOp(op=ast.USub() | ast.Invert(), operand=operand):
                 yield _Use(operand, "arithmetic", False)
             case ast.Compare(left=left, ops=[op], comparators=[right]):
-                if isinstance(op, _ORDERING) and (is_number(left) or is_number(right)):
+                if isinstance(op, ORDERING) and (is_number(left) or is_number(right)):
                     yield _Use(right if is_number(left) else left, "order", False)
                 elif isinstance(op, ast.In | ast.NotIn):
                     yield _Use(right, "elements")
@@ -178,7 +174,7 @@ class _Search:
             return
         if first is not None and origin.startswith("math."):
             yield _Use(first, f"`{origin}()`", False)
-        if first is not None and _writes_first(origin):
+        if first is not None and origin in hostlib.WRITES_FIRST:
             memory = self._views.of(first)
             if memory is not None and memory.name not in self._inputs:
                 yield _Use(first, f"item assignment, as `{origin}` needs it", False)
@@ -196,11 +192,6 @@ class _Search:
 def _is_of_arrays_alone(index: ast.expr) -> bool:
     """Whether an index takes a part of an array, and fails for a list or dict."""
     return is_part(index) and not isinstance(index, ast.Slice)
-
-
-def _writes_first(origin: str) -> bool:
-    ufunc = origin.removesuffix(".at")
-    return origin in hostlib.WRITES_FIRST or (ufunc != origin and ufunc in hostlib.UFUNCS)
 
 
 def _converts(call: ast.Call, callback: Callback) -> bool:

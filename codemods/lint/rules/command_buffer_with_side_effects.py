@@ -4,30 +4,33 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Final
 
-from codemods.lint.callbacks import Callback
 from codemods.lint.registry import Finding, Subject, rule
 from codemods.names import Module, Scope
 
-_PRINTING = frozenset({"print", "open", "input"})
-_ACTING = ("logging.", "warnings.warn", "sys.stdout.", "sys.stderr.", "random.", "numpy.random.")
+_PRINTING: Final = frozenset({"print", "open", "input"})
+_ACTING: Final = ("logging.", "warnings.warn", "sys.stdout.", "sys.stderr.", "random.", "numpy.random.")
 # Functions of those modules that make something, or only ask.
-_QUIET = ("logging.getLogger", "random.Random", "numpy.random.default_rng", "numpy.random.Generator",
+_QUIET: Final = ("logging.getLogger", "random.Random", "numpy.random.default_rng", "numpy.random.Generator",
           "numpy.random.SeedSequence", "numpy.random.PCG64", "numpy.random.RandomState")  # fmt: skip
-_ACTING_ALONE = frozenset(
+_ACTING_ALONE: Final = frozenset(
     {"numpy.save", "numpy.savez", "numpy.savetxt", "pickle.dump", "json.dump", "os.system", "os.remove",
      "os.makedirs", "time.time", "time.perf_counter", "time.monotonic", "time.sleep"}
 )  # fmt: skip
-_LOGGING = frozenset({"debug", "info", "warning", "error", "exception", "critical", "log"})
-_MOST_FUNCTIONS = 20
-_CHANGING = frozenset({"append", "extend", "add", "update", "insert", "write", "put", "setdefault", "pop"})
+_LOGGING: Final = frozenset({"debug", "info", "warning", "error", "exception", "critical", "log"})
+_MOST_FUNCTIONS: Final = 20
+_CHANGING: Final = frozenset(
+    {"append", "extend", "add", "update", "insert", "write", "put", "setdefault", "pop"}
+)
 
 
 @rule("BCL011")
 def check(subject: Subject) -> Iterator[Finding]:
     for callback in subject.callbacks:
         asked = any(_is_true(call.options.get("command_buffer_compatible")) for call, _ in callback.calls)
-        if asked and (node := next(_effects(callback), None)) is not None:
+        effects = _effects(callback.function, callback.module, set())
+        if asked and (node := next(effects, None)) is not None:
             yield Finding(
                 node,
                 f"`{callback.name}` is said to fit into a command buffer, which replays what it did on the "
@@ -41,13 +44,12 @@ def _is_true(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and node.value is True
 
 
-def _effects(callback: Callback) -> Iterator[ast.AST]:
+def _effects(function: ast.FunctionDef | ast.Lambda, module: Module, seen: set[ast.AST]) -> Iterator[ast.AST]:
     """Where a body prints, logs, or changes what is not its own, or calls a function that does."""
-    seen: set[ast.AST] = set()
-    for node in _nodes(callback.function, callback.module):
-        called = _called(node, callback.module)
-        if _is_effect(node, callback.module, callback.module.opened[callback.function]) or (
-            called is not None and _acts(called, callback.module, seen)
+    for node in _nodes(function, module):
+        called = _called(node, module)
+        if _is_effect(node, module, module.opened[function]) or (
+            called is not None and _acts(called, module, seen)
         ):
             yield node
 
@@ -57,13 +59,7 @@ def _acts(function: ast.FunctionDef, module: Module, seen: set[ast.AST]) -> bool
     if function in seen or len(seen) >= _MOST_FUNCTIONS:
         return False
     seen.add(function)
-    for node in _nodes(function, module):
-        called = _called(node, module)
-        if _is_effect(node, module, module.opened[function]) or (
-            called is not None and _acts(called, module, seen)
-        ):
-            return True
-    return False
+    return next(_effects(function, module, seen), None) is not None
 
 
 def _called(node: ast.AST, module: Module) -> ast.FunctionDef | None:

@@ -121,9 +121,7 @@ def _written(node: ast.AST, callback: Callback) -> Iterator[tuple[ast.expr, bool
             yield value, is_part(index)
         case ast.Call(func=function, args=arguments, keywords=keywords):
             origin = callback.module.origin(function)
-            if origin in hostlib.WRITES_FIRST or (origin or "").removesuffix(".at") in hostlib.UFUNCS - {
-                origin
-            }:
+            if origin in hostlib.WRITES_FIRST:
                 yield from ((each, True) for each in arguments[:1])
             elif origin is not None and origin.startswith(("numpy.", "scipy.")):
                 yield from ((each.value, True) for each in keywords if each.arg == "out")

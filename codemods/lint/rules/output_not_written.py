@@ -10,6 +10,7 @@ from codemods.lint.outputs import Output, is_aliased, may_stay_unwritten, output
 from codemods.lint.paths import unwritten
 from codemods.lint.registry import Finding, Subject, rule
 from codemods.lint.returned import leftover_returns
+from codemods.trees import mentions
 
 
 @rule("BCL002")
@@ -35,8 +36,8 @@ def _of(callback: Callback, output: Output) -> Iterator[Finding]:
 
 def _asks_for_stage(callback: Callback) -> Callable[[ast.AST], bool]:
     """Whether a condition looks at the context, which tells at what stage of an execution it is called."""
-    context = callback.context.arg if callback.context is not None else None
-    return lambda test: any(isinstance(n, ast.Name) and n.id == context for n in ast.walk(test))
+    context = callback.context
+    return lambda test: context is not None and mentions(test, context.arg)
 
 
 def _finding(node: ast.AST, output: Output, callback: Callback) -> Finding:

@@ -11,6 +11,7 @@ from codemods.lint.outputs import is_only_read
 from codemods.lint.registry import Finding, Rewording, Subject, rule
 from codemods.lint.views import VIEWING
 from codemods.names import Module
+from codemods.trees import mentions
 
 
 @rule("BCL003")
@@ -30,7 +31,7 @@ def _of(callback: Callback, function: ast.FunctionDef, out: str) -> Iterator[Fin
         for target, value in _bound(node):
             if isinstance(target, ast.Subscript):
                 is_slot = callback.spec.kind in ("tuple", "list", "dict") and _is_slot(target, out)
-                if is_slot and (value is None or not _mentions(value, out)):
+                if is_slot and (value is None or not mentions(value, out)):
                     yield _finding(node, ast.unparse(target), callback)
             elif (
                 target.id in outputs
@@ -164,10 +165,6 @@ def _is_slot(target: ast.Subscript, out: str) -> bool:
         case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=key)):
             return name == out and key is not ...
     return False
-
-
-def _mentions(node: ast.AST, name: str) -> bool:
-    return any(isinstance(inner, ast.Name) and inner.id == name for inner in ast.walk(node))
 
 
 def _is_used_before(function: ast.FunctionDef, node: ast.AST, name: str, given: ast.stmt | None) -> bool:

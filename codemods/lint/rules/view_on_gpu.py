@@ -10,10 +10,10 @@ from typing import Final
 
 from codemods.lint.callbacks import Callback
 from codemods.lint.registry import Finding, Subject, rule
-from codemods.lint.views import Views
+from codemods.lint.views import NUMPY_VIEWS, Views
 from codemods.platforms import asks_for_gpu
 
-_CONVERTING: Final = frozenset({"numpy.asarray", "numpy.asanyarray", "numpy.frombuffer", "numpy.array"})
+_CONVERTING: Final = NUMPY_VIEWS | {"numpy.array", "numpy.frombuffer"}
 
 
 @rule("BCL010")
@@ -31,8 +31,8 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 def _views(callback: Callback) -> Iterator[tuple[ast.Call, str]]:
     """Where NumPy is to view a buffer, and which one."""
-    views, body, module = Views(callback), callback.function.body, callback.module
-    for statement in [body] if isinstance(body, ast.expr) else body:
+    views, module = Views(callback), callback.module
+    for statement in callback.body:
         if isinstance(statement, ast.If | ast.Try | ast.Match):
             continue  # which may tell where the buffer is
         for call in (node for node in ast.walk(statement) if isinstance(node, ast.Call)):

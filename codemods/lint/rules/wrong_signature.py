@@ -22,8 +22,6 @@ def check(subject: Subject) -> Iterator[Finding]:
                 "Give them to the function that it returns: `buffer_callback(callback, spec)(*args)`.",
             )
     for callback in subject.callbacks:
-        if isinstance(callback.function, ast.AsyncFunctionDef):
-            continue
         for call, resolved in callback.calls:
             if (reason := _misfit(callback, call, resolved)) is not None:
                 way_out = "It is called as `callback(ctx, out, *args, **kwargs)`."
