@@ -27,7 +27,7 @@ _LARGEST_PARSED: Final = 2_000_000
 _LARGEST_READ: Final = 32_000_000
 # How many bytes of parsed modules are remembered from one migrated file to the next. A byte of source takes
 # some hundred bytes once it is parsed.
-_REMEMBERED: Final = 500_000
+_REMEMBERED: Final = 4_000_000
 # What a file must have, beside a name, to put something else in its place: a helper that patches, or an
 # assignment to an attribute or an element.
 _PATCHING: Final = re.compile(rb"(?i:set|del|patch|mock|spy|stub|swap|replac|overrid)|\]\s*=")
