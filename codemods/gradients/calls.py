@@ -92,7 +92,9 @@ class Calls(Modules):
         self.around_sites: Collection[ast.AST] = ()
         self._matters: set[Reference] = set()
         self._tops: dict[ast.AST, ast.stmt | None] = {}
-        self._does_not: dict[Reference, int] = {}
+        # What was searched through, and found not to matter, in one state of the heap.
+        self._does_not: set[Reference | Frame] = set()
+        self._searched_at = -1
         self._escaped: set[tuple[Reference, Levels, Extent]] = set()
 
     @abstractmethod
@@ -108,6 +110,7 @@ class Calls(Modules):
         self._done.clear()
         self._finished.clear()
         self._escaped.clear()
+        self._searched_at = -1  # more statements may lead to a call site by now
 
     # Any value.
 
@@ -134,47 +137,22 @@ class Calls(Modules):
         """Whether a function or object may lead to a call site, by its own code or by what it holds."""
         if reference in self._matters:
             return True
-        if self._does_not.get(reference) == self.heap.version:
+        if self._searched_at != self.heap.version:
+            self._does_not, self._searched_at = set(), self.heap.version
+        if reference in self._does_not:
             return False
-        if self._holds_one(reference, lambda each: each in self._matters or self._is_on_the_way(each)):
+        searched = _without_one(
+            reference, lambda each: each in self._matters or self._is_on_the_way(each), self._does_not
+        )
+        if searched is None:
             self._matters.add(reference)
             return True
-        self._does_not[reference] = self.heap.version
+        self._does_not |= searched  # whatever these hold has been searched through as well
         return False
 
     def reaches(self, reference: Reference) -> bool:
         """Whether a function or object calls what matters by itself, whatever it is called with."""
-        return self._holds_one(reference, self._is_around_site)
-
-    @staticmethod
-    def _holds_one(reference: Reference, is_one: Callable[[Reference], bool]) -> bool:
-        """Whether a function or object, or something that it holds or captures, is one."""
-        if is_one(reference):
-            return True
-        seen: set[Reference | Frame] = {reference}
-        waiting: list[Reference | Frame] = [reference]
-        while waiting:
-            each = waiting.pop()
-            inner: Mapping[Key, Value] | Mapping[str, Value]
-            if isinstance(each, Frame):
-                inner, around = each.captured, each.parent
-            else:
-                inner = each.content
-                around = each.frame if isinstance(each, Function | Class) else None
-            found: set[Reference | Frame] = {r for value in inner.values() for r in value.references}
-            if isinstance(each, Instance):
-                found.add(each.of)
-            if around is not None and not around.is_module:
-                found.add(around)
-            found -= seen
-            if any(is_one(other) for other in found if not isinstance(other, Frame)):
-                return True
-            waiting += found
-            seen |= found
-        for each in seen:
-            if isinstance(each, Frame):
-                each.is_searched = True
-        return False
+        return _without_one(reference, self._is_around_site) is None
 
     def _is_on_the_way(self, reference: Reference) -> bool:
         """Whether something is a call site, or defined in a statement that may lead to one."""
@@ -440,3 +418,50 @@ class Calls(Modules):
     @abstractmethod
     def element(self, value: Value, key: Key | None) -> Value:
         """What a value holds under a key, or under any."""
+
+
+def _without_one(
+    reference: Reference,
+    is_one: Callable[[Reference], bool],
+    without: Collection[Reference | Frame] = (),
+) -> set[Reference | Frame] | None:
+    """A function or object with all that it holds or captures; None as soon as something there is one.
+
+    What is in `without` is known to be, hold and capture none.
+    """
+    if is_one(reference):
+        return None
+    seen: set[Reference | Frame] = {reference}
+    waiting: list[Reference | Frame] = [reference]
+    while waiting:
+        # Not `-=`, which goes through all that has been seen.
+        found = {other for other in _next_to(waiting.pop()) if other not in seen and other not in without}
+        for other in found:
+            if not isinstance(other, Frame) and is_one(other):
+                return None
+        waiting += found
+        seen |= found
+    for each in seen:
+        if isinstance(each, Frame):
+            each.is_searched = True
+    return seen
+
+
+def _next_to(each: Reference | Frame) -> set[Reference | Frame]:
+    """What something holds or captures by itself."""
+    found: set[Reference | Frame] = set()
+    around: Frame | None = None
+    inner: Mapping[Key, Value] | Mapping[str, Value]
+    if isinstance(each, Frame):
+        inner, around = each.captured, each.parent
+    else:
+        inner = each.content
+        if isinstance(each, Function | Class):
+            around = each.frame
+        elif isinstance(each, Instance):
+            found.add(each.of)
+    for value in inner.values():
+        found |= value.references
+    if around is not None and not around.is_module:
+        found.add(around)
+    return found
