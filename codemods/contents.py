@@ -73,7 +73,7 @@ class Contents:
             path
             for path, held in self._held.items()
             if (
-                _is_spelled(word, held)
+                word in held and _is_spelled(word, held)
                 if held is not None
                 else any(_is_spelled(word, piece) for piece in _pieces_read(path, overlap))
             )

@@ -93,10 +93,7 @@ class Project:
             (module, name) in other.taken
             or (
                 self._is_near(file, path)
-                and (
-                    name in other.imported | other.attributes | other.spelled | other.declared
-                    or ("*" in other.imported and not name.startswith("_"))
-                )
+                and (other.mentions(name) or ("*" in other.imported and not name.startswith("_")))
             )
             for file, other in self.others(name, path)
         )
@@ -271,10 +268,11 @@ class Project:
 
     def module_files(self, dotted: str, path: Path) -> list[str]:
         """The files that `dotted`, with leading dots where relative, may mean when imported in `path`."""
-        return list(self._module_files(dotted, os.path.dirname(_real(path))))
+        return list(self.files_from(dotted, os.path.dirname(_real(path))))
 
     @functools.cache  # noqa: B019 - a project lives as long as the run
-    def _module_files(self, dotted: str, folder: str) -> tuple[str, ...]:
+    def files_from(self, dotted: str, folder: str) -> tuple[str, ...]:
+        """The files that `dotted` may mean when imported by a module in `folder`, a real path."""
         parts = dotted.lstrip(".").split(".") if dotted.strip(".") else []
         level = len(dotted) - len(dotted.lstrip("."))
         if level:

@@ -104,6 +104,12 @@ class FileUses:
     handed: frozenset[str] = frozenset()
     renamed: frozenset[tuple[str, str]] = frozenset()
 
+    def mentions(self, name: str) -> bool:
+        """Whether the file has a name as more than one of its own: nothing else is taken or read by it."""
+        return (
+            name in self.imported or name in self.attributes or name in self.spelled or name in self.declared
+        )
+
 
 def everything(data: bytes) -> FileUses:
     """A file that cannot be parsed may use any word in it, and take all that a module has."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 from typing import Final
 
@@ -79,9 +78,7 @@ class Derivatives(Calls):
         level = Level(depth, modes[0])
         parameters = self.extent.parameters | ({level} if applied.transform.parameters else NOT_AT_ALL)
         extent = dataclasses.replace(self.extent, depth=depth, active=True, parameters=parameters)
-        node = applied.root.node
-        label = ast.unparse(node) if isinstance(node, ast.expr) else ""
-        with self.within(extent), self.called(Call(applied.root, label, level)):
+        with self.within(extent), self.called(Call(applied.root, None, level)):
             marked = _mark(arguments, applied.selected, level)
             if len(modes) > 1:
                 result = self.differentiate(applied, marked, at, modes[1:]).derivative

@@ -33,8 +33,18 @@ class Call:
       matters: whether it may lead to a call site.
     """
 
-    def __init__(self, at: Place, label: str, level: Level | None = None, matters: bool = True) -> None:
-        self.at, self.label, self.level, self.matters = at, label, level, matters
+    def __init__(
+        self, at: Place, label: str | None, level: Level | None = None, matters: bool = True
+    ) -> None:
+        """`label` is how the call is shown; None for the expression at `at`."""
+        self.at, self._label, self.level, self.matters = at, label, level, matters
+
+    @property
+    def label(self) -> str:
+        """How the call is shown. Few are, so that the text is made only then."""
+        if self._label is not None:
+            return self._label
+        return ast.unparse(self.at.node) if isinstance(self.at.node, ast.expr) else ""
 
 
 class Modules(ABC):
@@ -52,7 +62,6 @@ class Modules(ABC):
         self._frames: dict[str, Frame] = {}
         self._started: set[ast.stmt] = set()
         self._libraries: dict[tuple[str, str], str | None] = {}
-        self._resolved: dict[tuple[str, str], list[str]] = {}
 
     @abstractmethod
     def run_statement(self, statement: ast.stmt, frame: Frame) -> bool:
@@ -200,12 +209,9 @@ class Modules(ABC):
                 return join(self._member(file, parts[length:], source) for file in files)
         return PLAIN if dots else self.heap.library(_canonical(dotted), source.file)
 
-    def files(self, dotted: str, path: str) -> list[str]:
+    def files(self, dotted: str, path: str) -> tuple[str, ...]:
         """The files that a dotted name may mean when a module imports it."""
-        key = (dotted, path)
-        if key not in self._resolved:
-            self._resolved[key] = self.project.module_files(dotted, Path(path))
-        return self._resolved[key]
+        return self.project.files_from(dotted, os.path.dirname(path))
 
     def _member(self, file: str, names: list[str], source: Source) -> Value:
         value = self.heap.value(self.heap.make(file, ProjectModule, file))
@@ -233,7 +239,7 @@ def _canonical(dotted: str) -> str:
 
 
 def _source(file: str, module: Module) -> Source:
-    stem = Path(file).stem
+    stem = os.path.splitext(os.path.basename(file))[0]
     return Source(file, module, stem.startswith("test_") or stem.endswith("_test") or stem == "conftest")
 
 

@@ -161,7 +161,11 @@ class Search:
         One that only has it in a string is not looked at.
         """
         uses = self.modules.project.uses(file)
-        if uses is None or file == name.file or self._takes(name, uses) or self._reads(name, uses):
+        if uses is None or file == name.file:
+            return True
+        if not uses.mentions(name.text) and "*" not in uses.imported:
+            return False
+        if self._takes(name, uses) or self._reads(name, uses):
             return True
         if name.text in uses.spelled or name.text in uses.declared:
             self.found.spelled.add(name.text)
