@@ -30,6 +30,7 @@ from codemods.model import Options
 
 FILES: Final = 5000
 HITS: Final = 10
+PROGRAMS: Final = 120
 MEGABYTES: Final = 300
 # Runs a command and says how much memory its largest process had at most. It is small, since on Linux a
 # process starts with its parent's peak.
@@ -69,6 +70,8 @@ class Sources:
         self.plain, self.hits, self.alone = folder / "plain", folder / "hits", folder / "alone"
         self.lines = sources.write_tree(self.plain, FILES)
         sources.write_tree(self.hits, FILES, HITS, self.alone)
+        self.programs = folder / "programs"
+        sources.write_programs(self.programs, PROGRAMS)
         self.long = self.module(9000, 1)
         self.dense = self.module(1500, 80)
 
@@ -109,6 +112,14 @@ def tree_contests(files: Sources) -> Iterator[Contest]:
         "no call site",
         8.0,
         apart=command(*ours(files.alone)),
+    )
+    yield Contest(
+        f"{PROGRAMS} programs under grad with the same names, start-up apart",
+        command(*ours(files.programs, "--jobs", "1")),
+        command(*ours(files.programs, "--jobs", "1", "--gradients", "never")),
+        "--gradients never",
+        6.0,
+        apart=start_up,
     )
     long = command(*ours(files.long))
     yield Contest("9,000 lines, 1 call site, start-up apart", long, seconds(1), "limit", 1.0, apart=start_up)

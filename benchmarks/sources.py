@@ -101,6 +101,40 @@ def {a}_in_jax(x, y):
     return jax.pure_callback(_{a}_on_host, jax.ShapeDtypeStruct(x.shape, x.dtype), x, y)
 """
 
+# Programs of one repository that share their names, as examples and tests do.
+_PROGRAM: Final = """
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def _host(x):
+    return np.sin(x) * {number}.0
+
+
+class Model:
+    def __init__(self, scale):
+        self.scale = scale
+
+    def step(self, x):
+        return f(x) * self.scale
+
+    def run(self, x):
+        return jax.grad(lambda x: jnp.sum(self.step(x)))(x)
+
+
+def f(x):
+    return jax.pure_callback(_host, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
+
+
+def main():
+    print(Model({number}.5).run(jnp.arange(3.0)))
+
+
+if __name__ == "__main__":
+    main()
+"""
+
 # Call sites as public code has them: most callbacks are nested functions or lambdas.
 _NESTED: Final = '''
 def site_{number}(x, y, scale=1.0):
@@ -198,6 +232,13 @@ def write_tree(folder: Path, files: int, hits: int = 0, alone: Path | None = Non
             (alone / f"{name}.py").write_text(text)
         lines += text.count("\n")
     return lines
+
+
+def write_programs(folder: Path, count: int) -> None:
+    """Writes programs with a call site under `grad` each, which share all their names, into a new project."""
+    _start_project(folder)
+    for number in range(count):
+        (folder / f"program_{number}.py").write_text(_PROGRAM.format(number=number))
 
 
 def _start_project(folder: Path) -> None:

@@ -62,7 +62,7 @@ class Interpreter(Expressions):
         super().__init__(project, transforms, len(sites))
         self.site_nodes = sites
         self.reached: dict[ast.expr, Reached] = {}
-        self.owners: dict[str, list[Value]] = {}
+        self.owners: dict[str, dict[Value, None]] = {}  # in order, without a second one
         self._asked_for: set[str] = set()
 
     # Call sites.
@@ -132,10 +132,10 @@ class Interpreter(Expressions):
                 made = self.heap.make((reference, owner, "unseen"), Method)
                 self.heap.put(made, "function", self.heap.value(reference))
                 self.heap.put(made, "self", owner)
-                known = self.owners.setdefault(name, [])
+                known = self.owners.setdefault(name, {})
                 value = self.heap.value(made)
                 if value not in known:
-                    known.append(value)
+                    known[value] = None
                     if name in self._asked_for:
                         self.heap.changed = True
 

@@ -24,7 +24,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from codemods import cli, engine, gradients, names, sites
-from codemods.gradients import Mode, table
+from codemods import project as projects_module
+from codemods.gradients import Mode, calls, reach, table
+from codemods.gradients.interpreter import Interpreter
 from codemods.gradients.table import Applied
 from codemods.model import Gradient, Hop, Options, Status
 from codemods.project import Project
@@ -231,6 +233,26 @@ def test_modules_that_spell_the_same_names_are_not_read_for_each_other(tmp_path,
     (verdict,) = verdicts(tmp_path, "layer7.py")
     assert summary(verdict) == "reverse"
     assert not read
+
+
+def test_what_one_search_may_read_is_remembered_for_the_next():
+    """Else each migrated file parses the same modules again."""
+    assert projects_module._REMEMBERED >= reach._MOST_BYTES
+
+
+def test_what_does_not_matter_is_searched_through_once(tmp_path, monkeypatch):
+    """Else the time for a program grows with the square of what its objects hold."""
+    searched = []
+    next_to = calls._next_to
+    monkeypatch.setattr(calls, "_next_to", lambda each: searched.append(each) or next_to(each))
+    interpreter = Interpreter(Project.of([tmp_path]), table.TRANSFORMS, {})
+    held = interpreter.heap.container(0, {})
+    for number in range(1, 50):
+        held = interpreter.heap.container(number, {0: held})
+    (outermost,) = held
+    while not interpreter.matters(outermost) and outermost.content:
+        (outermost,) = outermost.content[0]
+    assert len(searched) == 50
 
 
 CALL = "import jax\n\ndef _call(x):\n    return jax.pure_callback(abs, x, x)\n"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
 
 from codemods.project import Project
+from codemods.uses import everything, read_uses
 
 
 def project(root: Path, files: dict[str, str | bytes], *given: str) -> Project:
@@ -277,3 +279,21 @@ def test_a_module_that_cannot_be_read_is_none(tmp_path: Path):
     assert found.module(str(tmp_path / "broken.py")) is None
     assert found.module(str(tmp_path / "missing.py")) is None
     assert found.module(str(tmp_path / "m.py")) is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("from m import f as g\nfrom . import h", id="imports"),
+        pytest.param("import m\nm.f(x.y.z).w = 1", id="attributes"),
+        pytest.param("patch('m.f')\nimport_module('a.b')", id="dotted strings"),
+        pytest.param('def f():\n    """\n    >>> import m\n    >>> m.f.g()\n    """', id="an example"),
+        pytest.param("class A(m.B):\n    def f(self):\n        return self.g", id="a class"),
+    ],
+)
+def test_a_file_mentions_all_that_it_takes_or_reads(text: str):
+    """What it does not mention need not be looked for in anything else."""
+    for uses in (read_uses(ast.parse(text)), everything(text.encode())):
+        names = {name for _, name in uses.taken} | uses.bases.keys() | uses.spelled | uses.declared
+        assert names and all(name == "*" or uses.mentions(name) for name in names)
+    assert not uses.mentions("another")
