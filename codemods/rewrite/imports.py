@@ -401,7 +401,3 @@ def _statement(name: str, alias: str) -> str:
     if module:
         return f"from {module} import {member}" + (f" as {alias}" if alias != member else "")
     return f"import {name}" if alias == name else f"import {name} as {alias}"
-
-
-def _bound_name(alias: ast.alias) -> str:
-    return alias.asname or alias.name.partition(".")[0]
