@@ -14,7 +14,7 @@ from typing import Final
 from codemods import names
 from codemods.apis import Api
 from codemods.contents import Contents
-from codemods.discovery import NOTEBOOK, STUB, SUFFIXES, marked, project_of, python_files
+from codemods.discovery import NOTEBOOK, PROJECT_MARKERS, STUB, SUFFIXES, marked, project_of, python_files
 from codemods.names import Module
 from codemods.patches import Patch, find, may_patch
 from codemods.source import SourceError, SourceFile
@@ -182,8 +182,9 @@ class Project:
     @functools.cache  # noqa: B019
     def is_handed_around(self, file: str) -> bool:
         """Whether another file may hand on the module in `file`, or a package around it, as a value."""
-        path = Path(file)
-        return self._computes_imports or any(map(self._is_handed, {module_name(path), *path.parent.parts}))
+        return self._computes_imports or any(
+            map(self._is_handed, {module_name(Path(file)), *self._parts(file)})
+        )
 
     @functools.cache  # noqa: B019
     def _is_handed(self, module: str) -> bool:
@@ -345,11 +346,32 @@ class Project:
 
     @functools.cached_property
     def _module_names(self) -> frozenset[str]:
-        top = os.path.commonpath([os.path.dirname(file) for file in self._files]) if self._files else ""
-        found: set[str] = set()
-        for file in self._files:
-            found.update(os.path.splitext(os.path.relpath(file, top))[0].split(os.sep))
-        return frozenset(found | {os.path.basename(top)})
+        return frozenset(itertools.chain.from_iterable(map(self._parts, self._files)))
+
+    def _parts(self, file: str) -> list[str]:
+        """The names of a module and of the packages around it, as far out as the project reaches."""
+        parts = [part for part in os.path.splitext(file.removeprefix(self._top))[0].split(os.sep) if part]
+        return [os.path.basename(self._top), *parts] if self._top_is_package else parts
+
+    @functools.cached_property
+    def _top(self) -> str:
+        """The folder around all files."""
+        return os.path.commonpath([os.path.dirname(file) for file in self._files]) if self._files else os.sep
+
+    @functools.cached_property
+    def _top_is_package(self) -> bool:
+        """Whether the folder around all files may be imported; that of a repository says so somewhere."""
+        if os.path.isfile(os.path.join(self._top, "__init__.py")):
+            return True
+        markers = (".git", *PROJECT_MARKERS)
+        if not any(os.path.exists(os.path.join(self._top, marker)) for marker in markers):
+            return True
+        name = os.path.basename(self._top)
+        word = re.escape(os.fsencode(name))
+        imports = rb"(?:^|[\r\n;:])[ \t]*(?:from[ \t]+|import[ \t][^\r\n;]*\b)%b\b" % word
+        strings = rb"[\"']%b\.(?!py\b|ipynb\b)" % word
+        pattern = re.compile(b"%b|%b" % (imports, strings))
+        return bool(self._contents.matching(pattern.search, self._spelling(name)))
 
     @functools.cached_property
     def _files(self) -> tuple[str, ...]:

@@ -81,6 +81,7 @@ class Search:
         self.names: set[Name] = set()
         self.texts: set[tuple[str, str | None]] = set()
         self.waiting: deque[Name] = deque()
+        self.elsewhere: deque[Name] = deque()
         self.files: set[str] = set()
         self.read: set[str] = set()
         self.own = source.file
@@ -115,38 +116,46 @@ class Search:
         return sum(map(len, self.found.statements.values())) > before
 
     def _run(self) -> None:
-        while self.waiting:
-            name = self.waiting.popleft()
+        while self.waiting or self.elsewhere:
             if len(self.texts) - len(self.handed_on) > self.most_names:
                 self.found.is_whole = False
                 return
-            if name.file is not None:
-                self._hand_on_all(name, name.file)
-            # The module itself may come from standard input, and be no file of the project.
-            self._look(name, self.own)
-            for file in self._spelling(name.text):
-                if file == self.own:
-                    continue
-                if not self._may_read(file):
-                    self.found.is_whole = False
-                    return
-                if not self._may_use(name, file):
-                    continue
-                self.files.add(file)
-                if len(self.files) > _MOST_FILES:
-                    self.found.is_whole = False
-                    return
-                self._look(name, file)
+            if self.waiting:
+                # Own statements come first: other files that share a name may be too many to look at all.
+                # The module itself may come from standard input, and be no file of the project.
+                name = self.waiting.popleft()
+                self._look(name, self.own)
+                self.elsewhere.append(name)
+            elif not self._look_elsewhere(self.elsewhere.popleft()):
+                self.found.is_whole = False
+                return
+
+    def _look_elsewhere(self, name: Name) -> bool:
+        """Looks for a name in all other files; whether that was not too much."""
+        if name.file is not None:
+            self._hand_on_all(name, name.file)
+        for file in self._spelling(name.text):
+            if file == self.own:
+                continue
+            if not self._may_read(file):
+                return False
+            if not self._may_use(name, file):
+                continue
+            self.files.add(file)
+            if len(self.files) > _MOST_FILES:
+                return False
+            self._look(name, file)
+        return True
 
     def _spelling(self, name: str) -> list[str]:
         files = self.modules.project.spelling(name)
         return self.in_order(files) if len(files) > _MANY_FILES else files
 
     def in_order(self, files: Collection[str]) -> list[str]:
-        """Those that differentiate something come first: there may be too many to look at them all."""
+        """The own file, then those that differentiate something: there may be too many to look at all."""
         matches = self.modules.project.matches
         first = {file for file in files if file != self.own and matches(_DIFFERENTIATES, file)}
-        return sorted(files, key=lambda file: (file not in first, file))
+        return sorted(files, key=lambda file: (file != self.own, file not in first, file))
 
     def _may_read(self, file: str) -> bool:
         """Whether to read one more file is not too much."""

@@ -25,7 +25,7 @@ from click.testing import CliRunner, Result
 
 from codemods import cli, engine, gradients, names, sites
 from codemods import project as projects_module
-from codemods.gradients import Mode, calls, reach, table
+from codemods.gradients import Mode, calls, reach, table, values
 from codemods.gradients.interpreter import Interpreter
 from codemods.gradients.table import Applied
 from codemods.model import Gradient, Hop, Options, Status
@@ -233,6 +233,27 @@ def test_modules_that_spell_the_same_names_are_not_read_for_each_other(tmp_path,
     (verdict,) = verdicts(tmp_path, "layer7.py")
     assert summary(verdict) == "reverse"
     assert not read
+
+
+def test_too_many_modules_with_a_name_leave_what_the_module_itself_shows(tmp_path, monkeypatch):
+    monkeypatch.setattr(reach, "_MOST_FILES", 3)
+    monkeypatch.setattr(values, "_MOST_WORK", 100)
+    user = "import jax\nimport ops\n\n" + "jax.jit(ops.Layer().apply)(jax.grad(abs)(2.0))\n" * 20
+    for number in range(8):
+        (tmp_path / f"user{number}.py").write_text(user)
+    shown = """class Layer:
+    def apply(self, x):
+        return jax.pure_callback(np.sin, jax.ShapeDtypeStruct((), "float32"), x)
+
+
+def call(x):
+    return Layer().apply(x)
+
+
+print(jax.grad(call)(2.0))
+"""
+    (verdict,) = verdicts(tmp_path, "ops.py", "import jax\nimport numpy as np\n\n\n" + shown)
+    assert summary(verdict) == "reverse"
 
 
 def test_what_one_search_may_read_is_remembered_for_the_next():

@@ -274,6 +274,28 @@ def test_modules_under_src_are_found(tmp_path: Path):
     assert found == [str((tmp_path / "src/pkg/m.py").resolve())]
 
 
+@pytest.mark.parametrize(
+    ("files", "is_module"),
+    [
+        pytest.param({"pyproject.toml": "", "m.py": "x = full"}, False, id="a project that is not imported"),
+        pytest.param({"pyproject.toml": "", "m.py": "import numpy\rimport os, full.n"}, True, id="imported"),
+        pytest.param({"pyproject.toml": "", "m.py": "if x: from full import n"}, True, id="taken from"),
+        pytest.param({"pyproject.toml": "", "m.py": "patch('full.n.f')"}, True, id="a string"),
+        pytest.param({"pyproject.toml": "", "m.py": "open('full.py')"}, False, id="a file's name"),
+        pytest.param({"pyproject.toml": "", "__init__.py": "", "m.py": ""}, True, id="a package"),
+        pytest.param({"m.py": ""}, True, id="a folder"),
+    ],
+)
+def test_the_folder_of_a_project_is_a_module_where_it_is_imported(
+    tmp_path: Path, files: dict[str, str], is_module: bool
+):
+    folder = tmp_path / "full"
+    folder.mkdir()
+    found = project(folder, files)
+    assert found.has_module("full") is is_module
+    assert found.has_module("m")
+
+
 def test_a_module_that_cannot_be_read_is_none(tmp_path: Path):
     found = project(tmp_path, {"pyproject.toml": "", "m.py": "", "broken.py": "def f(:"})
     assert found.module(str(tmp_path / "broken.py")) is None
