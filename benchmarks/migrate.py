@@ -105,14 +105,16 @@ def tree_contests(files: Sources) -> Iterator[Contest]:
     ruff = shutil.which("ruff", path=os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]]))
     check = command(ruff or "ruff", "check", "--no-cache", "--select", "NPY201", files.plain)
     yield Contest(item, plain, check, "ruff, one rule", 0.25)
-    yield Contest(
-        f"{FILES} files, {HITS} with a call site, what these cost alone apart",
-        command(*ours(files.hits)),
-        plain,
-        "no call site",
-        8.0,
-        apart=command(*ours(files.alone)),
-    )
+    # The search for what differentiates a call asks all files for many more names.
+    for option, bound in (("never", 8.0), ("auto", 20.0)):
+        yield Contest(
+            f"{FILES} files, {HITS} with a call site, --gradients {option}, alone apart",
+            command(*ours(files.hits, "--gradients", option)),
+            plain,
+            "no call site",
+            bound,
+            apart=command(*ours(files.alone, "--gradients", option)),
+        )
     yield Contest(
         f"{PROGRAMS} programs under grad with the same names, start-up apart",
         command(*ours(files.programs, "--jobs", "1")),

@@ -68,7 +68,7 @@ FAULT: Final = ".fault"
 UNHOOKED: Final = ".unhooked"
 
 ALL_CALLS: Final = 10_000
-SAMPLED: Final = 32
+SAMPLED: Final = 64
 # Of so many calls of a signature the arrays are kept, and from then on of one in so many.
 _ALL_ARRAYS: Final = 200
 _SAMPLED_ARRAYS: Final = 512

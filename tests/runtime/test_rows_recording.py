@@ -273,8 +273,8 @@ run(20_000.0)
     assert calls.total == 24_000
     assert not calls.is_complete
     recorded = sum(results.total() for results in calls.results.values())
-    assert 10_000 + 14_000 / 32 * 0.8 < recorded < 10_000 + 14_000 / 32 * 1.2
-    assert len(calls.sampled) == pytest.approx(24_000 / 32, rel=0.2)
+    assert 10_000 + 14_000 / 64 * 0.8 < recorded < 10_000 + 14_000 / 64 * 1.2
+    assert len(calls.sampled) == pytest.approx(24_000 / 64, rel=0.2)
     assert 200 <= len(calls.kept) < 400
 
 
