@@ -392,7 +392,10 @@ class Calls(Expressions):
             self.obstruct(Obstacle("BC103", node, reason, "Write it in NumPy to have it rewritten."))
         if method == "astype" and self._keeps_dtype(node, base):
             return Value(base.raw, base.view, form="array", dtype=base.dtype)
-        if method in hostlib.WRITING_METHODS and method != "sort":
+        if method == "sort":
+            reason = "`sort` of a JAX array returns another array, and NumPy's sorts in place."
+            self.obstruct(Obstacle("BC103", node, reason, "Write `np.sort` to have it rewritten."))
+        if method in hostlib.WRITING_METHODS:
             self.write_into(base, node)
         self.arithmetic_differs(base, node, f"the method `{method}`")
         return Value(base.raw, base.view)

@@ -919,6 +919,11 @@ def test_accepted_codes_are_recorded_and_the_analysis_goes_on():
     assert found.usages["x"].escape is not None
 
 
+def test_sorting_as_jax_does_is_no_arithmetic_that_one_may_accept():
+    assert report("return x.sort()", frozenset({"BC104"})).obstacle.code == "BC103"
+    assert report("return np.sort(x)", frozenset({"BC104"})).obstacle is None
+
+
 def test_a_code_that_is_not_accepted_still_stops():
     found = report("a = np.sum(x)\nreturn jnp.sin(a)", frozenset({"BC104"}))
     assert found.obstacle is not None and found.obstacle.code == "BC103"
