@@ -167,9 +167,14 @@ class Expressions(Attributes):
         return found
 
     def without_levels(self, names: guards.Names, frame: Frame) -> None:
-        """Takes what names of a function hold for no tracers, which nothing differentiates."""
+        """Takes what names of a function hold for no tracers, which nothing differentiates.
+
+        An object of the project's own classes is no tracer, whatever it has as attributes.
+        """
         for name in names:
-            if name in frame.values:
+            if name in frame.values and not any(
+                isinstance(each, Instance) for each in frame.values[name].references
+            ):
                 frame.values[name] = self.heap.kept(frame.values[name], lambda _level: False, "nothing")
 
     def _of_JoinedStr(self, node: ast.JoinedStr, frame: Frame) -> Value:

@@ -32,6 +32,7 @@ from codemods.names import FunctionNode, ScopeKind
 from codemods.project import Project
 
 _MOST_PASSES: Final = 8
+_SUPPRESSING: Final = frozenset({"contextlib.suppress", "pytest.raises"})
 
 _Branch = tuple[Sequence[ast.stmt], guards.Names]
 """Statements, with the names that hold no tracer where they run."""
@@ -374,7 +375,13 @@ class Interpreter(Expressions):
             value = self.value(item.context_expr, frame)
             if item.optional_vars is not None:
                 self.assign(item.optional_vars, value, frame)
-        return self.run_block(statement.body, frame)
+        before = dict(frame.values)
+        passes = self.run_block(statement.body, frame)
+        if not any(_suppresses(item.context_expr, frame) for item in statement.items):
+            return passes
+        if not frame.is_module:
+            frame.values = _joined([before, frame.values])
+        return True
 
     _run_AsyncWith = _run_With
 
@@ -390,6 +397,9 @@ class Interpreter(Expressions):
             if self.run_block(handler.body, frame):
                 ends.append(frame.values)
         if not frame.is_module:
+            # What returns or raises on its way here has passed no guard behind it.
+            frame.values = _joined([start, *ends])
+            self.run_block(statement.finalbody, frame)
             frame.values = _joined(ends) if ends else before
         return self.run_block(statement.finalbody, frame) and bool(ends)
 
@@ -399,6 +409,11 @@ class Interpreter(Expressions):
 def _is_one_function(arguments: Arguments) -> bool:
     given = list(arguments)
     return len(given) == 1 and any(isinstance(each, Function) for each in given[0].references)
+
+
+def _suppresses(context: ast.expr, frame: Frame) -> bool:
+    """Whether a context passes over errors, so that what stands behind it runs even so."""
+    return isinstance(context, ast.Call) and bool(frame.source.module.origins(context.func) & _SUPPRESSING)
 
 
 def _joined(environments: Sequence[dict[str, Value]]) -> dict[str, Value]:
