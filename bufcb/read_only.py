@@ -12,7 +12,7 @@ import itertools
 import linecache
 import re
 from collections.abc import Callable, Iterator, Sequence
-from types import FrameType
+from types import BuiltinMethodType, FrameType
 from typing import Any, Final
 
 import numpy as np
@@ -20,6 +20,11 @@ import numpy as np
 _TEXT: Final = re.compile(
     r"\b(?:array|destination) is read-only\.?$|^cannot modify read-only memory$|^cannot set WRITEABLE flag"
 )
+# Functions that write into their first argument, and the keywords for what is written to.
+_WRITING_FIRST: Final = frozenset(
+    ("copyto", "fill_diagonal", "place", "put_along_axis", "putmask", "shuffle")
+)
+_WRITTEN: Final = ("out", "output", "dst")
 # How deep in containers, of so many items at most, an input is looked for.
 _DEPTH: Final = 3
 _MOST: Final = 1_000
@@ -78,8 +83,8 @@ def _frames(error: BaseException) -> Iterator[tuple[FrameType, int]]:
 
 
 def _indices(value: Any, owners: Sequence[Owner], depth: int) -> Iterator[int]:
-    """The indices of inputs that a value is, or is a view of, or has in tuples, lists and dicts."""
-    held = [value]
+    """The indices of inputs that a value is, is a view or a method of, or has in tuples, lists and dicts."""
+    held = [value.__self__ if type(value) is BuiltinMethodType else value]
     while isinstance(held[-1], np.ndarray):
         held.append(held[-1].base)
     yield from (index for index, owner in owners if any(owner is item for item in held))
@@ -120,5 +125,14 @@ def _target(node: ast.AST) -> ast.AST:
     if isinstance(node, ast.Subscript):
         return node.value
     if isinstance(node, ast.Call):
-        return next((keyword.value for keyword in node.keywords if keyword.arg in ("out", "output")), node)
+        return _written_by(node)
     return node
+
+
+def _written_by(call: ast.Call) -> ast.AST:
+    """What a call writes to; all of the call where that is not known."""
+    named = next((keyword.value for keyword in call.keywords if keyword.arg in _WRITTEN), None)
+    if named is not None:
+        return named
+    name = getattr(call.func, "attr", None) or getattr(call.func, "id", None)
+    return call.args[0] if name in _WRITING_FIRST and call.args else call

@@ -74,6 +74,12 @@ def a_memoryview(ctx: Any, out: Any, x: Any, w: Any) -> None:
 @case(X, SHIFT)
 def one_of_two(ctx: Any, out: Any, x: Any, w: Any) -> None:
     shift = w["shift"]
+    np.put(np.asarray(x), [0], np.asarray(shift))
+
+
+@case(X)
+def a_function_that_writes_into_its_first_argument(ctx: Any, out: Any, x: Any, w: Any) -> None:
+    shift = w["shift"]
     np.copyto(np.asarray(x), np.asarray(shift))
 
 
