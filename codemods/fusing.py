@@ -52,6 +52,8 @@ def fused(
     plan: FunctionPlan, group: Group, findings: Findings, module: Module, options: Options
 ) -> dict[ast.AST, frozenset[int]]:
     """What `FunctionPlan.fused` is to be."""
+    if _may_reshape(plan.function):
+        return {}
     body = _Body(plan, findings, module)
     sites = _Sites(group, findings, module, options.default_vmap_method)
     behind = {planned.node for planned in plan.returns if planned.after is not None}
@@ -64,6 +66,14 @@ def fused(
         if whole:
             found[node] = frozenset(whole)
     return found
+
+
+def _may_reshape(function: ast.AST) -> bool:
+    """Whether an array, which may have several names, is given another shape or dtype in place."""
+    return any(
+        isinstance(node, ast.Attribute) and (not isinstance(node.ctx, ast.Load) or node.attr == "resize")
+        for node in ast.walk(function)
+    )
 
 
 def _elements(value: ast.expr) -> list[tuple[Key, ast.expr]]:
@@ -104,7 +114,7 @@ class _Body:
             is_array = name.id in self._arrays or self._is_converted_above(name)
             return frozenset({name.id}) if is_array else frozenset()
         binding = self._module.sole_binding(name)
-        if binding is None or not self._is_local(binding) or self._may_be_reshaped(name):
+        if binding is None or not self._is_local(binding):
             return frozenset()
         value = self._assigned(binding)
         return frozenset() if value is None else self._operand(value, depth + 1)
@@ -121,7 +131,6 @@ class _Body:
             and bindings[0].kind is BindingKind.PARAMETER
             and self._is_local(bindings[0])
             and all(self._is_own_conversion(each) for each in bindings[1:])
-            and not self._may_be_reshaped(name)
         )
 
     def _is_own_conversion(self, binding: Binding) -> bool:
@@ -152,15 +161,6 @@ class _Body:
                 if len(names) == len(values) and not any(isinstance(e, ast.Starred) for e in names + values):
                     return next(v for n, v in zip(names, values, strict=True) if n is binding.node)
         return None
-
-    def _may_be_reshaped(self, name: ast.Name) -> bool:
-        """Whether the array of a name is given another shape or dtype in place."""
-        home = self._module.home(name.id, self._module.scopes[name])
-        around = [self._module.parents[use] for use in self._module.references(name.id, home)]
-        return any(
-            isinstance(node, ast.Attribute) and (not isinstance(node.ctx, ast.Load) or node.attr == "resize")
-            for node in around
-        )
 
 
 class _Sites:

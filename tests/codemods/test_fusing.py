@@ -101,6 +101,7 @@ def test_ufuncs_of_the_argument_compute_into_the_output(body: str):
         ),
         pytest.param("b = np.asarray(a)\nb = b[:1]\nreturn np.sin(b)", id="a variable that is bound twice"),
         pytest.param("b = np.exp(a)\nb.shape = (1, -1)\nreturn np.sin(b)", id="a shape that is set"),
+        pytest.param("b = np.exp(a)\nc = b\nc.shape = (1, -1)\nreturn np.sin(b)", id="by another name"),
         pytest.param("b = np.exp(a)\nb.resize(1)\nreturn np.sin(b)", id="an array that is resized"),
         pytest.param("b = c = np.exp(a)\nreturn np.sin(b)", id="two names for one array"),
         pytest.param("for b in [np.exp(a)]:\n    pass\nreturn np.sin(b)", id="a loop variable"),
