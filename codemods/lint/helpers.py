@@ -32,7 +32,7 @@ class Helper:
     def nodes(self) -> Iterator[ast.AST]:
         """What runs, whatever the arguments are."""
         for statement in _sure(self.function.body):
-            yield from ast.walk(statement)
+            yield from _evaluated(statement)
 
     def memory(self, views: Views) -> dict[str, Memory]:
         """The parameters that are buffers or views, by what the callback gives for them."""
@@ -102,6 +102,21 @@ def _sure(statements: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
                 pass
             case _:
                 return
+
+
+def _evaluated(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes in a statement that are evaluated, whatever the values are."""
+    yield node
+    match node:
+        case ast.IfExp(test=first) | ast.BoolOp(values=[first, *_]):
+            yield from _evaluated(first)
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            yield from _evaluated(node.generators[0].iter)
+        case ast.Lambda():
+            pass
+        case _:
+            for child in ast.iter_child_nodes(node):
+                yield from _evaluated(child)
 
 
 def _is_plain(statement: ast.stmt) -> bool:

@@ -1797,6 +1797,17 @@ _NEAR_MISSES: dict[str, dict[str, str]] = {
         """,
     },
     "BCL004": {
+        "hands it to a function that keeps it if it is asked to": """
+            KEPT = []
+
+            def seen(value, keep=False):
+                done = KEPT.append(value) if keep else None
+                return done
+
+            def cb(ctx, out, x):
+                seen(np.asarray(x))
+                out[...] = x
+        """,
         "keeps a copy": """
             HISTORY = []
 
@@ -1986,6 +1997,16 @@ _NEAR_MISSES: dict[str, dict[str, str]] = {
         """,
     },
     "BCL005": {
+        "hands it to a function that writes if it is asked to": """
+            def changed(value, fill=False):
+                done = fill and value.fill(1)
+                done = value.fill(1) if fill else done
+                return [value.fill(1) for _ in range(done)]
+
+            def cb(ctx, out, x):
+                changed(np.asarray(x))
+                out[...] = x
+        """,
         "adds to a copy": """
             def cb(ctx, out, x):
                 x = np.array(x)
