@@ -141,10 +141,12 @@ def project_of(folder: str) -> str | None:
 
 def marked(folder: str) -> str | None:
     """The nearest folder with a project file, of which a repository may have several."""
-    for around in folders_above(folder):
-        if any(os.path.exists(os.path.join(around, marker)) for marker in PROJECT_MARKERS):
-            return around
-    return None
+    return next(filter(is_marked, folders_above(folder)), None)
+
+
+def is_marked(folder: str) -> bool:
+    """Whether a folder has a project file."""
+    return any(os.path.exists(os.path.join(folder, marker)) for marker in PROJECT_MARKERS)
 
 
 def python_files(

@@ -35,7 +35,6 @@ _LIKE: Final = frozenset({"jax.ShapeDtypeStruct.like", "jax.numpy.zeros_like", "
 _SHAPES: Final = frozenset({"jax.numpy.shape", "numpy.shape"})
 # Give an array that has the shape and dtype of their argument, once that is a value of JAX.
 _SAME_ARRAY: Final = frozenset({"jax.lax.stop_gradient", "jax.numpy.asarray", "jax.numpy.array"})
-_OWN_CONVERSIONS: Final = frozenset({"numpy.asarray", "numpy.array"})
 # What they hold may run several times; functions, where a name is declared `global` or `nonlocal`.
 _REPEATED: Final = (
     *(ast.For, ast.AsyncFor, ast.While, ast.comprehension),
@@ -148,7 +147,7 @@ class _Body:
         """What is made an array, of the same dtype."""
         match node:
             case ast.Call(func=function, args=[inner], keywords=[]):
-                return inner if self._module.origin(function) in _OWN_CONVERSIONS else None
+                return inner if self._module.origin(function) in hostlib.MAKING else None
         return None
 
     def _assigned(self, binding: Binding) -> ast.expr | None:

@@ -50,9 +50,9 @@ WRITES_FIRST: Final = _qualified(
     "numpy", "copyto put place putmask fill_diagonal put_along_axis random.shuffle"
 ) | {f"{name}.at" for name in UFUNCS}
 
-CONVERTING: Final = frozenset(
-    {"numpy.asarray", "numpy.array", "numpy.ascontiguousarray", "numpy.asfortranarray"}
-)
+# Make an array of their first argument, as it is; the others may give it one more axis or another order.
+MAKING: Final = frozenset({"numpy.asarray", "numpy.array"})
+CONVERTING: Final = MAKING | {"numpy.ascontiguousarray", "numpy.asfortranarray"}
 
 FRESH: Final = (
     UFUNCS

@@ -14,7 +14,7 @@ from typing import Final
 from codemods import names
 from codemods.apis import Api
 from codemods.contents import Contents
-from codemods.discovery import NOTEBOOK, PROJECT_MARKERS, STUB, SUFFIXES, marked, project_of, python_files
+from codemods.discovery import NOTEBOOK, STUB, SUFFIXES, is_marked, marked, project_of, python_files
 from codemods.names import Module
 from codemods.patches import Patch, find, may_patch
 from codemods.source import SourceError, SourceFile
@@ -363,8 +363,7 @@ class Project:
         """Whether the folder around all files may be imported; that of a repository says so somewhere."""
         if os.path.isfile(os.path.join(self._top, "__init__.py")):
             return True
-        markers = (".git", *PROJECT_MARKERS)
-        if not any(os.path.exists(os.path.join(self._top, marker)) for marker in markers):
+        if not is_marked(self._top) and not os.path.exists(os.path.join(self._top, ".git")):
             return True
         name = os.path.basename(self._top)
         word = re.escape(os.fsencode(name))

@@ -149,7 +149,7 @@ class Calls(Expressions):
         value = self.value(node.args[0], frame)
         for extra in (*node.args[1:], *(keyword.value for keyword in node.keywords)):
             self.operand(extra, frame)
-        self.use(value, Use.CONVERTED if origin in ("numpy.asarray", "numpy.array") else Use.NUMPY)
+        self.use(value, Use.CONVERTED if origin in hostlib.MAKING else Use.NUMPY)
         self._note_conversion(value, node, frame)
         if any(keyword.arg == "subok" for keyword in node.keywords):
             self.use(value, Use.OTHER)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from codemods import hostlib
 from codemods.gradients.frames import Frame
 from codemods.names import BindingKind, Module
 from codemods.reaching import reaching
@@ -15,7 +16,7 @@ _TRACERS: Final = frozenset({"jax.core.Tracer", "jax._src.core.Tracer"})
 _OTHERS: Final = frozenset({"numpy.ndarray", "numpy.generic", "numpy.number", "numpy.floating"})
 _NUMBERS: Final = frozenset({"float", "int", "complex", "bool"})
 _LEAVES: Final = frozenset({"jax.tree.leaves", "jax.tree_util.tree_leaves", "jax.tree_leaves"})
-_MAKES_ARRAY: Final = frozenset({"jax.numpy.asarray", "jax.numpy.array", "numpy.asarray", "numpy.array"})
+_MAKES_ARRAY: Final = hostlib.MAKING | {"jax.numpy.asarray", "jax.numpy.array"}
 # What a tree that holds tracers, and is none itself, has not.
 _OF_ARRAYS: Final = frozenset({"shape", "dtype", "ndim", "astype", "reshape", "ravel", "sum", "mean"})
 _LEAVING: Final = (ast.Return, ast.Raise, ast.Continue, ast.Break)

@@ -9,6 +9,7 @@ from typing import Final
 
 from codemods.lint.callbacks import Callback
 from codemods.lint.helpers import helper_of
+from codemods.lint.views import NUMPY_VIEWS
 from codemods.names import Module
 from codemods.returns import is_generator
 
@@ -20,7 +21,6 @@ _COPYING: Final = frozenset(
     for name in ("array", "copy", "empty_like", "zeros_like", "ones_like", "full_like", "shape")
 )
 _COPYING_METHODS: Final = frozenset({"copy", "astype", "tolist", "sum", "mean"})
-_VIEWING: Final = frozenset({"numpy.asarray", "numpy.asanyarray"})
 # Functions that hand an output on to one another.
 _MOST_LINKS: Final = 3
 _READS_NAMES: Final = frozenset({"exec", "eval", "locals", "vars"})
@@ -101,9 +101,7 @@ def outputs(callback: Callback) -> Iterator[Output]:
 
 def is_only_read(name: ast.Name, module: Module, *, is_array: bool) -> bool:
     """Whether an array is asked for its shape, or for a copy, where it is named."""
-    node: ast.AST = name
-    while isinstance(around := module.parents[node], ast.Call) and module.origins(around.func) & _VIEWING:
-        node = around
+    node = _viewed(name, module)
     match module.parents[node]:
         case ast.Attribute(attr=attribute) as found:
             call = module.parents[found]
@@ -114,6 +112,14 @@ def is_only_read(name: ast.Name, module: Module, *, is_array: bool) -> bool:
         case ast.BinOp():
             return is_array
     return False
+
+
+def _viewed(name: ast.Name, module: Module) -> ast.AST:
+    """What is used where an array is named: itself, or NumPy's view of it."""
+    node: ast.AST = name
+    while isinstance(around := module.parents[node], ast.Call) and module.origins(around.func) & NUMPY_VIEWS:
+        node = around
+    return node
 
 
 def _is_other_element(name: ast.Name, key: object, parent: ast.AST) -> bool:
@@ -128,9 +134,8 @@ def _is_only_read(name: ast.Name, callback: Callback, *, is_array: bool, links: 
     module = callback.module
     if is_only_read(name, module, is_array=is_array):
         return True
-    node: ast.AST = name
-    while isinstance(around := module.parents[node], ast.Call) and module.origins(around.func) & _VIEWING:
-        node = around
+    node = _viewed(name, module)
+    around = module.parents[node]
     call = module.parents[around] if isinstance(around, ast.keyword) else around
     helper = helper_of(call, callback) if links and isinstance(call, ast.Call) else None
     if helper is None or _runs_text(helper.function):

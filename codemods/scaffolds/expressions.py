@@ -27,7 +27,6 @@ _METHODS: Final[dict[str, frozenset[str]]] = {
     **dict.fromkeys(("reshape", "ravel", "flatten", "transpose", "swapaxes"), frozenset()),
     "trace": frozenset({"offset", "axis1", "axis2"}),
 }
-_MAKING: Final = frozenset({"numpy.array", "numpy.asarray"})
 _LOCAL: Final = re.compile(r"\{local:(\d+):\w+\}")
 
 _Kind = Literal["constant", "argument", "array", "tuple"]
@@ -320,7 +319,7 @@ class _Translation:
     def _converted(self, node: ast.expr, origin: str) -> _Value:
         """What `np.asarray` and the like give."""
         if isinstance(node, ast.List | ast.Tuple):
-            if origin not in _MAKING or self._is_batched:
+            if origin not in hostlib.MAKING or self._is_batched:
                 raise _NotInJax
             elements = [self._given(each).node for each in node.elts]
             return _Value(ast.Call(_name("jax:jax.numpy.array"), [ast.List(elements)], []), "array")

@@ -33,7 +33,7 @@ def _may_write(call: BufferCall) -> bool:
 
 def _of(callback: Callback) -> Iterator[Finding]:
     inputs = {parameter.arg for parameter in callback.inputs}
-    views, body = Views(callback), callback.function.body
+    views = Views(callback)
     arrays = surely_arrays(callback, views)
 
     def writes(node: ast.AST, views: Views) -> Iterator[tuple[ast.expr, Memory]]:
@@ -46,7 +46,7 @@ def _of(callback: Callback) -> Iterator[Finding]:
             if is_surely_array or not memory.is_buffer or memory.name in arrays:
                 yield written, memory
 
-    for node in (n for each in ([body] if isinstance(body, ast.expr) else body) for n in ast.walk(each)):
+    for node in callback.nodes():
         for written, memory in writes(node, views):
             yield _finding(node, memory, callback, _copied(written, views, callback, arrays))
         for asked in _made_writable(node, callback):

@@ -34,9 +34,9 @@ def _hands_out_copies(callback: Callback) -> bool:
 
 
 def _of(callback: Callback) -> Iterator[Finding]:
-    views, body = Views(callback), callback.function.body
-    here = _Place(callback, callback.function, _objects(callback))
-    nodes = [n for each in ([body] if isinstance(body, ast.expr) else body) for n in ast.walk(each)]
+    views, nodes = Views(callback), callback.nodes()
+    # `self`, or what a partial binds.
+    here = _Place(callback, callback.function, frozenset(each.arg for each in callback.before))
     for node in nodes:
         for keeper, value in _kept(node, here):
             if _is_emptied(keeper, node, nodes):
@@ -128,13 +128,6 @@ class _Place:
     callback: Callback
     function: ast.FunctionDef | ast.Lambda
     objects: frozenset[str]
-
-
-def _objects(callback: Callback) -> frozenset[str]:
-    """The parameters in front of the buffers: `self`, or what a partial binds."""
-    arguments = callback.function.args
-    before = [*arguments.posonlyargs, *arguments.args][: callback.position or 0]
-    return frozenset(each.arg for each in before)
 
 
 def _kept(node: ast.AST, here: _Place) -> Iterator[tuple[ast.expr, ast.expr]]:
